@@ -17,11 +17,12 @@ inline constexpr int max_rank = 8;
 
 class Dim {
  public:
-  constexpr Dim(int64_t size = 0) : v_(size) {}  // size >= 0
-  static constexpr Dim symbol(int32_t id) { return Dim(Raw{}, -int64_t{id} - 1); }
+  constexpr Dim(int64_t size = 0) : v_(size < 0 ? -1 : size) {}  // -1 (any negative number): `inferred`
+  static constexpr Dim symbol(int32_t id) { return Dim(Raw{}, -int64_t{id} - 2); }
   constexpr bool known() const { return v_ >= 0; }
   constexpr int64_t size() const { return v_; }                          // only if known()
-  constexpr int32_t id() const { return static_cast<int32_t>(-v_ - 1); }  // only if !known(): index in the DimTable
+  constexpr int32_t id() const { return static_cast<int32_t>(-v_ - 2); }  // only if !known(): index in the DimTable
+  constexpr bool inferred() const { return v_ == -1; }  // the -1 of reshape({-1, 784}); in no Tensor's shape
   constexpr int64_t raw() const { return v_; }
   static constexpr Dim from_raw(int64_t v) { return Dim(Raw{}, v); }
   friend constexpr bool operator==(Dim, Dim) = default;  // the same size for sure; unequal Dims may still be equal at run time

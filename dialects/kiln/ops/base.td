@@ -13,26 +13,34 @@ def Kiln_Dialect : Dialect {
   let name = "kiln";
   let cppNamespace = "::kiln::ir";
   let summary = "Ops as the user wrote them, on ranked tensors";
-  let useDefaultAttributePrinterParser = 1;
 }
 
 // Any ranked tensor; which element types an op takes is checked from `dtypes` by the generated shape rule.
-def Kiln_Tensor : TypeConstraint<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">, "ranked tensor", "::mlir::RankedTensorType">;
+def Kiln_Tensor : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">, "ranked tensor", "::mlir::RankedTensorType">;
 
 // Attribute kinds a record may use, in `arguments` after the operands. C++ type in snippets in brackets.
-// An attribute without a default is a positional argument of the public function; those with a default become the
+// Not to be called `dims` or `value`: the compiler's own attributes. An attribute without a default is a positional argument of the public function; those with a default become the
 // fields of its options struct (`let options`), in order.
-def Kiln_Bool : TypedAttrBase<I1, "BoolAttr", CPred<"::llvm::isa<::mlir::BoolAttr>($_self)">, "bool"> { let returnType = "bool"; let convertFromStorage = "$_self.getValue()"; } // [bool]
-def Kiln_Int : SignlessIntegerAttrBase<I64, "int64"> { let returnType = "int64_t"; let convertFromStorage = "$_self.getInt()"; }       // [int64_t]
-def Kiln_Float : FloatAttrBase<F64, "float">;                                      // [double]
-def Kiln_DType : Attr<CPred<"::llvm::isa<::mlir::TypeAttr>($_self)">, "dtype"> { let storageType = "::mlir::TypeAttr"; let returnType = "::mlir::Type"; let convertFromStorage = "$_self.getValue()"; } // [DType]
-def Kiln_String : Attr<CPred<"::llvm::isa<::mlir::StringAttr>($_self)">, "string"> { let storageType = "::mlir::StringAttr"; let returnType = "::llvm::StringRef"; let convertFromStorage = "$_self.getValue()"; } // [const std::string&]
-def Kiln_Ints : Attr<CPred<"::llvm::isa<::mlir::DenseI64ArrayAttr>($_self)">, "ints"> { let storageType = "::mlir::DenseI64ArrayAttr"; let returnType = "::llvm::ArrayRef<int64_t>"; let convertFromStorage = "$_self"; } // [const std::vector<int64_t>&]
+def Kiln_Bool : TypedAttrBase<I1, "BoolAttr", CPred<"::llvm::isa<::mlir::BoolAttr>($_self)">, "bool"> { let returnType = "bool"; let convertFromStorage = "$_self.getValue()"; let constBuilderCall = "$_builder.getBoolAttr($0)"; } // [bool]
+def Kiln_Int : SignlessIntegerAttrBase<I64, "int64"> { let returnType = "int64_t"; let convertFromStorage = "$_self.getInt()"; let constBuilderCall = "$_builder.getI64IntegerAttr($0)"; }       // [int64_t]
+def Kiln_Float : FloatAttrBase<F64, "float"> { let constBuilderCall = "::mlir::FloatAttr::get($_builder.getF64Type(), $0)"; }                                  // [double]
+def Kiln_DType : Attr<CPred<"::llvm::isa<::mlir::TypeAttr>($_self)">, "dtype"> { let storageType = "::mlir::TypeAttr"; let returnType = "::mlir::Type"; let convertFromStorage = "$_self.getValue()"; let constBuilderCall = "::mlir::TypeAttr::get($_builder.getF32Type())"; } // [DType]
+def Kiln_String : Attr<CPred<"::llvm::isa<::mlir::StringAttr>($_self)">, "string"> { let storageType = "::mlir::StringAttr"; let returnType = "::llvm::StringRef"; let convertFromStorage = "$_self.getValue()"; let constBuilderCall = "$_builder.getStringAttr($0)"; } // [const std::string&]
+def Kiln_Ints : Attr<CPred<"::llvm::isa<::mlir::DenseI64ArrayAttr>($_self)">, "ints"> { let storageType = "::mlir::DenseI64ArrayAttr"; let returnType = "::llvm::ArrayRef<int64_t>"; let convertFromStorage = "$_self"; let constBuilderCall = "$_builder.getDenseI64ArrayAttr($0)"; } // [const std::vector<int64_t>&]
 // A shape whose dims may be unknown: raw Dims (see runtime/base/shape.h) in a DenseI64ArrayAttr.
-def Kiln_Dims : Attr<CPred<"::llvm::isa<::mlir::DenseI64ArrayAttr>($_self)">, "dims"> { let storageType = "::mlir::DenseI64ArrayAttr"; let returnType = "::llvm::ArrayRef<int64_t>"; let convertFromStorage = "$_self"; } // [const Shape&]
+def Kiln_Dims : Attr<CPred<"::llvm::isa<::mlir::DenseI64ArrayAttr>($_self)">, "dims"> { let storageType = "::mlir::DenseI64ArrayAttr"; let returnType = "::llvm::ArrayRef<int64_t>"; let convertFromStorage = "$_self"; let constBuilderCall = "$_builder.getDenseI64ArrayAttr($0)"; } // [const Shape&]
 
 // The default of an attribute, as C++ ("false", "{}", "1"): Default<Kiln_Bool, "false">:$keepdims.
-class Default<Attr attr, string value> : DefaultValuedAttr<attr, value> { string cppDefault = value; }
+class Default<Attr attr, string value> : Attr<attr.predicate, attr.summary> {
+  // For the dialect it is a plain attribute: the importer sets every one.
+  let storageType = attr.storageType;
+  let returnType = attr.returnType;
+  let convertFromStorage = attr.convertFromStorage;
+  let constBuilderCall = attr.constBuilderCall;
+  let valueType = attr.valueType;
+  let baseAttr = attr;
+  string cppDefault = value;
+}
 
 // Lists of dtypes used by records.
 defvar floats = ["f32", "f64"];
@@ -40,21 +48,26 @@ defvar ints = ["i32", "i64"];
 defvar numbers = ["i32", "i64", "f32", "f64"];
 defvar all_types = ["bool", "i32", "i64", "f32", "f64"];
 
-class Kiln_Op<string mnemonic, string category, list<Trait> traits = [Pure]> : Op<Kiln_Dialect, mnemonic, traits> {
+class Kiln_Record<string category> {
   string kind = category;            // elementwise, reduction, view, structured, composite, control, source
-  list<string> dtypes = all_types;   // element types of the first operand (of the result where there is no operand)
+  list<string> dtypes = all_types;   // what T may be (of the result where no operand is T)
+  // Element type per operand: "T" (all T operands of a call are of one dtype), "bool", "index" (i32 or i64), "i64", "any".
+  list<string> operand_dtypes = [];  // the operands after the last entry are T
+  list<string> promotions = [];      // "i32->i64": T operands of dtype i32 are cast to i64 first (in the public function)
+  bit is_public = 1;                 // has a public function of its name
   list<string> aliases = [];         // further public names
   list<string> constraints = [];     // C1, C2, ...: numbered in the docs, in the shape rule's comments and in test names
   string options = "";               // name of the options struct; "" = none, or <Name>Options generated from the defaults
   // C++: Result<TensorType> (one result) or Result<std::vector<TensorType>>, from the operands' `const TensorType&` by name
   // (variadic: `std::span<const TensorType>`) and the attributes by name. Helpers: dialects/kiln/rules/shape_rules.h.
-  code shape = [{}];
+  code shape_rule = [{}];
   // C++ over the dynamically typed scalar S (dialects/kiln/math/scalar.h): the value of one element, from operands by
-  // name (S), attributes by name, and, if asked for, `index` (S of dtype i64: the element's row-major number).
+  // name (S), attributes by name, `result` (the result's DType) and, if asked for, `index` (S of dtype i64: the element's
+  // row-major number). Helpers: dialects/kiln/rules/scalar_helpers.h.
   code body = [{}];
   // C++: std::vector<Tensor>, one per operand, an empty Tensor{} where there is no gradient; from the operands by name,
   // the results by name, `d<result>` (the incoming gradient, e.g. `dresult`) and attributes by name, written with public ops.
-  // Elementwise results are summed back over broadcast dims by the generated code.
+  // Gradients of elementwise ops are summed over broadcast dims by the generated code.
   code gradient = [{}];
   string non_differentiable = "";    // the reason; a record must have a gradient or this
   // C++: LibraryCall{"name", {params}}, from operand and result types by name and attributes by name (structured ops).
@@ -67,8 +80,12 @@ class Kiln_Op<string mnemonic, string category, list<Trait> traits = [Pure]> : O
   string example = "";               // two lines of C++ for the docs
 }
 
+class Kiln_Op<string mnemonic, string category, list<Trait> traits = [Pure]>
+    : Op<Kiln_Dialect, mnemonic, traits>, Kiln_Record<category>;
+
 // One element of the result from one element of each operand, NumPy broadcasting. Result dtype: that of the operands
-// (all the same) unless the record says otherwise: `result_dtype` is C++ over the operands' types.
+// T unless the record says otherwise: `result_dtype` is C++ over the operands' types and attributes. With a `shape_rule` the
+// operands broadcast into the shape it gives.
 class Kiln_Elementwise<string mnemonic> : Kiln_Op<mnemonic, "elementwise"> {
   code result_dtype = [{}];
   let results = (outs Kiln_Tensor:$result);
@@ -95,7 +112,15 @@ class Kiln_Reduction<string mnemonic> : Kiln_Op<mnemonic, "reduction"> {
 class Kiln_View<string mnemonic> : Kiln_Op<mnemonic, "view"> { let results = (outs Kiln_Tensor:$result); }
 // A kernel in C++ (kernels/cpu) does the work.
 class Kiln_Structured<string mnemonic> : Kiln_Op<mnemonic, "structured"> { let results = (outs Kiln_Tensor:$result); }
-// Written with other public ops; never reaches the trace.
-class Kiln_Composite<string mnemonic> : Kiln_Op<mnemonic, "composite"> { let results = (outs Kiln_Tensor:$result); }
+// Written with other public ops; never reaches the trace, so it is no op of the dialect.
+class Kiln_Composite<string mnemonic> : Kiln_Record<"composite"> {
+  string opName = mnemonic;
+  string summary = "";
+  dag arguments = (ins);
+  dag results = (outs Kiln_Tensor:$result);
+  dag regions = (region);
+}
+// No operand: the elements come from `index` (body) or from the attributes.
+class Kiln_Source<string mnemonic> : Kiln_Op<mnemonic, "source"> { let results = (outs Kiln_Tensor:$result); }
 
 #endif

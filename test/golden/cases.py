@@ -1,0 +1,577 @@
+"""Which shapes and attributes make_vectors.py tries for each op, and NumPy code for ops without an expression."""
+import itertools
+import math
+
+import mpmath
+import numpy as np
+
+WIDE = np.longdouble
+SAME_VALUE = object()  # -0 may stand for +0
+# NumPy does not say which zero these give.
+ZERO_SIGN_FREE = {"maximum", "minimum", "relu", "relu6", "clip_by_value", "reduce_max", "reduce_min", "sign", "floordiv", "floormod",
+                  "max_pool2d", "sort", "top_k", "dot", "outer", "scatter_add", "gather_backward", "round", "cumsum"}
+
+
+class WideSpecial:
+    """scipy.special's functions in 80 bits where it has only 64."""
+
+    @staticmethod
+    def erf(x):
+        return np.array([WIDE(mpmath.nstr(mpmath.erf(mpmath.mpf(str(v))), 25)) for v in np.ravel(x)], WIDE).reshape(np.shape(x))
+
+    @staticmethod
+    def expit(x):
+        x = np.asarray(x, WIDE)
+        return 1 / (1 + np.exp(-x))
+
+    @staticmethod
+    def logsumexp(x, axis=None, keepdims=False):
+        x = np.asarray(x, WIDE)
+        top = np.max(x, axis=axis, keepdims=True)
+        top = np.where(np.isfinite(top), top, 0)
+        total = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
+        return total if keepdims else np.squeeze(total, axis)
+
+    @staticmethod
+    def log_softmax(x, axis):
+        return x - WideSpecial.logsumexp(x, axis, True)
+
+    @staticmethod
+    def softmax(x, axis):
+        return np.exp(WideSpecial.log_softmax(x, axis))
+
+
+# ---- Shapes ----------------------------------------------------------------------------------------------------------
+UNARY_SHAPES = [(), (0,), (1,), (7,), (3, 5), (2, 1, 11)]
+BINARY_SHAPES = [((), ()), ((0,), (0,)), ((33,), (33,)), ((3, 5), ()), ((), (7,)), ((3, 1), (1, 4)), ((2, 3), (3,)), ((3,), (2, 3)),
+                 ((0, 3), (1, 3)), ((2, 1, 3), (4, 1))]
+TERNARY_SHAPES = [((), (), ()), ((0,), (), (0,)), ((5,), (5,), (5,)), ((3, 1), (4,), ()), ((), (2, 3), (3,))]
+FLOAT_SPECIALS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-40, -1e-310, 1e30, math.inf, -math.inf, math.nan]
+EXTREMES = {"i32": [0, 1, -1, 7, 2**31 - 1, -(2**31)], "i64": [0, 1, -1, 7, 2**63 - 1, -(2**63)]}
+# NumPy rules otherwise than Kiln at the edges of these: shifts by more than the width, bounds in the wrong order.
+NO_SPECIALS = {"left_shift", "right_shift", "clip_by_value"}
+# Kiln documents a limit: quotients up to 2^46, f64 angles up to 2^51.
+MODERATE = {"floordiv", "floormod"}
+ANGLES = {"sin", "cos", "tan"}
+
+
+def specials(op, dtype):
+    values = EXTREMES.get(dtype, FLOAT_SPECIALS)
+    if op.name in MODERATE:
+        values = [v for v in values if not (isinstance(v, float) and (0 < abs(v) < 1e-3 or 1e3 < abs(v) < math.inf))]
+    if op.name in ANGLES and dtype == "f64":
+        values = [v for v in values if not 2.0**51 < abs(v) < math.inf]
+    return np.array(values, {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}[dtype])
+
+
+def elementwise(op, dtype, draw):
+    count = len(op.operands)
+    shapes = {1: [(s,) for s in UNARY_SHAPES], 2: BINARY_SHAPES, 3: TERNARY_SHAPES}[count]
+    kinds = ["bool" if t == "bool" else dtype for t in op.operand_dtypes]
+    for group in shapes:
+        yield [draw(s, t, op.domain(i)) for i, (s, t) in enumerate(zip(group, kinds))], {}
+    if op.name in NO_SPECIALS or dtype == "bool" or count > 2:
+        return
+    values = specials(op, dtype)
+    if count == 1:
+        yield [values], {}
+    else:
+        yield [np.repeat(values, len(values)), np.tile(values, len(values))], {}
+
+
+REDUCTIONS = [((), []), ((0,), []), ((1,), []), ((33,), []), ((3, 5), []), ((3, 5), [0]), ((3, 5), [1]), ((3, 5), [-1]), ((0, 3), [0]), ((0, 3), [1]),
+              ((2, 3, 5), [0, 2]), ((2, 3, 5), [0, 1]), ((2, 3, 5), [1, 2]), ((4, 1, 6), [0, 2]), ((4200,), []), ((1100, 2), [0])]
+
+
+def reduction(op, dtype, draw):
+    empty_is_error = op.name in ("reduce_max", "reduce_min", "reduce_logsumexp")
+    for shape, axis in REDUCTIONS:
+        reduced = [shape[a] for a in (axis or range(len(shape)))]
+        if 0 in reduced and (empty_is_error or op.name == "reduce_prod"):
+            continue
+        if math.prod(shape) > 1000 and (dtype != "f32" or op.name not in ("reduce_sum", "reduce_max", "reduce_mean")):
+            continue
+        for keepdims in (False, True):
+            if keepdims and (len(shape) > 2 or math.prod(shape) > 1000):
+                continue
+            yield [draw(shape, dtype, op.domain(0))], {"axis": axis, "keepdims": keepdims}
+
+
+SCANS = [{"axis": a, "exclusive": e, "reverse": r} for a in (0, -1) for e in (False, True) for r in (False, True)]
+CONVS = [((1, 5, 5, 1), (3, 3, 1, 2), {}), ((2, 7, 6, 3), (3, 2, 3, 4), {"padding": "same", "strides": [2, 1]}),
+         ((1, 6, 7, 4), (2, 3, 2, 6), {"padding": "explicit", "paddings": [1, 2, 0, 3], "strides": [1, 2], "groups": 2}),
+         ((1, 9, 8, 2), (3, 3, 2, 3), {"dilations": [2, 2], "padding": "same"}), ((1, 4, 4, 2), (1, 1, 2, 3), {"strides": [3, 3]}),
+         ((0, 5, 5, 1), (3, 3, 1, 2), {})]
+POOLS = [((1, 4, 4, 1), {}), ((2, 5, 7, 3), {"pool_size": [3, 2], "strides": [2, 2], "padding": "same"}),
+         ((1, 6, 6, 2), {"pool_size": [3, 3], "strides": [1, 1]}),
+         ((1, 5, 5, 2), {"pool_size": [2, 3], "strides": [2, 1], "padding": "explicit", "paddings": [1, 0, 1, 1]})]
+
+
+def structured(op, dtype, rng, draw):
+    """Explicit cases by name: (operands, attributes)."""
+    x = lambda *shape, at=0: draw(shape, dtype, op.domain(at))  # noqa: E731
+    label = lambda shape, high, kind=np.int32, low=0: rng.integers(low, high, shape).astype(kind)  # noqa: E731
+    match op.name:
+        case "iota" | "zeros" | "ones":
+            for shape in ([], [0], [7], [2, 3]):
+                yield [], {"shape": shape, "dtype": dtype}
+        case "full":
+            yield [x()], {"shape": [2, 3]}
+            yield [x(3)], {"shape": [2, 3]}
+        case "full_like":
+            yield [x(2, 3), x()], {}
+        case "eye":
+            yield [], {"rows": 3, "dtype": dtype}
+            yield [], {"rows": 2, "columns": 4, "dtype": dtype}
+            yield [], {"rows": 0, "dtype": dtype}
+        case "arange":
+            if dtype != "bool":
+                yield [], {"start": 0.0, "limit": 5.0, "dtype": dtype}
+                yield [], {"start": 7.0, "limit": -2.0, "delta": -3.0, "dtype": dtype}
+        case "linspace":
+            yield [], {"start": 0.0, "stop": 1.0, "count": 5, "dtype": dtype}
+            yield [], {"start": -3.0, "stop": 11.0, "count": 8, "dtype": dtype}
+            yield [], {"start": 2.0, "stop": 9.0, "count": 1, "dtype": dtype}
+        case "one_hot":
+            for kind in (np.int32, np.int64):
+                yield [np.array([0, 2, -1, 5, 4], kind)], {"depth": 5, "dtype": dtype}
+                yield [label((2, 3), 4, kind)], {"depth": 4, "axis": 1, "on_value": 3.0, "off_value": 1.0, "dtype": dtype}
+        case "tril" | "triu":
+            for diagonal in (-1, 0, 2):
+                yield [x(3, 4)], {"diagonal": diagonal}
+            yield [x(2, 2, 2)], {}
+        case "cast":
+            for to in ("bool", "i32", "i64", "f32", "f64"):
+                yield [x(7)], {"dtype": to}
+                yield [x()], {"dtype": to}
+        case "leaky_relu" | "elu" | "gelu":
+            yield from elementwise(op, dtype, draw)
+            yield [x(9)], {"gelu": {"approximate": True}}.get(op.name, {"alpha": 0.3})
+        case "broadcast_to":
+            yield [x()], {"shape": [2, 3]}
+            yield [x(3, 1)], {"shape": [2, 3, 4]}
+            yield [x(1)], {"shape": [0]}
+        case "argmax" | "argmin" | "cumsum" | "cumprod":
+            for shape in ((5,), (3, 4), (2, 3, 2)):
+                for given in SCANS if op.name.startswith("cum") else ({"axis": 0}, {"axis": -1}):
+                    yield [x(*shape)], given
+            if op.name.startswith("arg") and dtype in ("f32", "f64"):
+                yield [np.array([1, math.nan, 3, math.nan, 3], x().dtype)], {}
+                yield [np.array([2, 7, 7, -1, -1, 2], x().dtype)], {}
+        case "reshape":
+            yield [x(2, 6)], {"shape": [3, 4]}
+            yield [x()], {"shape": [1, 1]}
+        case "expand_dims":
+            yield from (([x(2, 3)], {"axis": a}) for a in (0, 1, 2, -1))
+        case "squeeze":
+            yield [x(1, 3, 1)], {}
+            yield [x(1, 3, 1)], {"axis": [-1]}
+        case "identity" | "stop_gradient":
+            yield from (([x(*s)], {}) for s in UNARY_SHAPES)
+        case "transpose":
+            for shape, perm in (((), []), ((3,), []), ((3, 5), []), ((2, 3, 4), [1, 2, 0]), ((2, 3, 4), [0, 2, 1]), ((0, 3), []), ((33, 17), [1, 0]), ((2, 3, 2, 5), [3, 1, 0, 2])):
+                yield [x(*shape)], {"perm": perm}
+        case "matrix_transpose":
+            yield [x(3, 5)], {}
+            yield [x(2, 3, 4)], {}
+        case "slice":
+            yield [x(7)], {"begin": [2], "size": [3]}
+            yield [x(4, 6)], {"begin": [1, 0], "size": [-1, 4]}
+            yield [x(4, 7)], {"begin": [0, 1], "size": [2, 3], "strides": [3, 2]}
+            yield [x(4)], {"begin": [4], "size": [0]}
+        case "slice_backward":
+            yield [x(3)], {"shape": [7], "begin": [2]}
+            yield [x(2, 3)], {"shape": [4, 7], "begin": [0, 1], "strides": [3, 2]}
+        case "pad":
+            fill = 1.0 if dtype == "bool" else -2.0
+            yield [x(3)], {"paddings": [1, 2]}
+            yield [x(2, 3)], {"paddings": [0, 1, 2, 0], "constant_value": fill}
+            yield [x(0)], {"paddings": [1, 1], "constant_value": fill}
+        case "reverse":
+            yield [x(5)], {"axis": [0]}
+            yield [x(2, 3, 2)], {"axis": [0, -1]}
+        case "concat":
+            yield [x(3), x(0), x(2)], {"axis": 0}
+            yield [x(2, 1), x(2, 3)], {"axis": -1}
+            yield [x(2, 3, 1)], {"axis": 1}
+        case "stack":
+            yield [x(3), x(3)], {}
+            yield [x(2, 2), x(2, 2), x(2, 2)], {"axis": -1}
+        case "unstack":
+            yield [x(3, 2)], {}
+            yield [x(2, 3)], {"axis": 1}
+        case "split":
+            yield [x(6)], {"sizes": [3]}
+            yield [x(2, 5)], {"sizes": [1, 4], "axis": 1}
+        case "tile":
+            yield [x(2)], {"multiples": [3]}
+            yield [x(2, 3)], {"multiples": [2, 1]}
+            yield [x(2)], {"multiples": [0]}
+        case "roll":
+            yield [x(5)], {"shift": 2, "axis": 0}
+            yield [x(2, 4)], {"shift": -1, "axis": 1}
+        case "size":
+            yield [x(2, 3)], {}
+            yield [x(2, 3)], {"axis": [1], "dtype": "i32"}
+        case "gather" | "take":
+            low = -4 if op.name == "take" else 0
+            for kind in (np.int32, np.int64):
+                yield [x(4), label((3,), 4, kind, low)], {}
+                yield [x(4, 3), label((2, 2), 4, kind, low)], {}
+                yield [x(3, 4, 2), label((), 4, kind, low)], {"axis": 1}
+                yield [x(2, 4), label((0,), 4, kind, low)], {"axis": -1}
+        case "gather_backward":
+            yield [x(5), label((5,), 3)], {"shape": [3]}
+            yield [x(2, 4, 3), label((4,), 2, np.int64)], {"shape": [2, 2, 3], "axis": 1}
+        case "scatter_add":
+            yield [x(3), label((5,), 3), x(5)], {}
+            yield [x(2, 3), label((4,), 3, np.int64), x(2, 4)], {"axis": -1}
+        case "take_along_axis":
+            yield [x(4), label((3,), 4)], {}
+            yield [x(3, 4), label((3, 2), 4, np.int64)], {"axis": 1}
+            yield [x(3, 4), label((1, 4), 3)], {"axis": 0}
+        case "gather_nd":
+            yield [x(3, 4), label((5, 2), 3)], {}
+            yield [x(3, 4), label((2, 2, 1), 3, np.int64)], {}
+        case "tensor_scatter_nd_add":
+            yield [x(3, 4), label((5, 2), 3), x(5)], {}
+            yield [x(3, 4), label((4, 1), 3, np.int64), x(4, 4)], {}
+        case "scatter_nd":
+            yield [label((5, 2), 3), x(5)], {"shape": [3, 4]}
+        case "check_range":
+            yield [label((5,), 9, x().dtype)], {"limit": [9]}
+        case "argsort_rows" | "argsort" | "sort":
+            for shape in ((7,), (3, 6)):
+                for descending in (False, True):
+                    yield [x(*shape)], {"descending": descending}
+            if op.name != "argsort_rows":
+                yield [x(5, 3)], {"axis": 0}
+            if dtype in ("f32", "f64"):
+                yield [np.array([2, math.nan, -1, 2, math.inf, -math.inf, -1, math.nan], x().dtype)], {}
+        case "top_k":
+            for k in (0, 1, 3):
+                yield [x(2, 6)], {"k": k}
+            yield [x(4)], {"k": 4}
+        case "in_top_k":
+            yield [label((4,), 6), x(4, 6)], {"k": 2}
+        case "matmul":
+            for a, b, given in (((3, 4), (4, 5), {}), ((4, 3), (4, 5), {"transpose_x": True}), ((3, 4), (5, 4), {"transpose_y": True}),
+                                ((4, 3), (5, 4), {"transpose_x": True, "transpose_y": True}), ((2, 3, 4), (4, 5), {}), ((2, 1, 3, 4), (5, 4, 2), {}),
+                                ((0, 4), (4, 5), {}), ((3, 0), (0, 5), {}), ((1, 1), (1, 1), {}), ((17, 33), (33, 9), {})):
+                yield [x(*a), x(*b)], given
+        case "tensordot":
+            yield [x(3, 4), x(4, 5)], {"x_axes": [1], "y_axes": [0]}
+            yield [x(2, 3, 4), x(4, 2, 5)], {"x_axes": [2, 0], "y_axes": [0, 1]}
+        case "dot":
+            yield from (([x(*a), x(*b)], {}) for a, b in (((3,), (3,)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((3,), (2, 3, 4))))
+        case "outer":
+            yield [x(3), x(4)], {}
+        case "bias_add":
+            yield [x(2, 3), x(3)], {}
+        case "conv2d" | "conv2d_backward_input" | "conv2d_backward_filter":
+            for image, filter_shape, given in CONVS:
+                a, f = x(*image), x(*filter_shape)
+                out = x(*conv_output(image, filter_shape, given))
+                yield {"conv2d": ([a, f], given), "conv2d_backward_input": ([f, out], {**given, "shape": list(image)}),
+                       "conv2d_backward_filter": ([a, out], {**given, "shape": list(filter_shape)})}[op.name]
+        case "max_pool2d" | "avg_pool2d" | "max_pool2d_backward" | "avg_pool2d_backward":
+            for image, given in POOLS:
+                a = x(*image)
+                out = x(*pool_output(image, given))
+                yield {"max_pool2d": ([a], given), "avg_pool2d": ([a], given), "max_pool2d_backward": ([a, out], given),
+                       "avg_pool2d_backward": ([out], {**given, "shape": list(image)})}[op.name]
+        case "softmax" | "log_softmax":
+            yield [x(5)], {}
+            yield [x(3, 4)], {"axis": 0}
+            yield [x(2, 3, 17)], {}
+        case "softmax_cross_entropy_with_logits" | "sigmoid_cross_entropy_with_logits":
+            yield [x(4, 5), x(4, 5, at=1)], {}
+        case "sparse_softmax_cross_entropy_with_logits":
+            yield [label((6,), 10), x(6, 10, at=1)], {}
+            yield [label((2, 3), 4, np.int64), x(2, 3, 4, at=1)], {}
+        case "layer_normalization":
+            yield [x(4, 8), x(8), x(8)], {}
+            yield [x(2, 3, 4), x(3, 4), x(4)], {"axis": [1, 2], "epsilon": 0.1}
+        case "batch_normalization":
+            yield [x(6, 3), x(3, at=1), x(3, at=2), x(3, at=3), x(3, at=3)], {}
+        case "philox":
+            key, low, high = (np.array(v, np.int64) for v in (0x0123456789ABCDEF, 5, -3))
+            yield [key, low, high], {"shape": [9]}
+            yield [key, low, high], {"shape": [2, 3], "first": 3}
+        case "random_uniform":
+            yield [np.array(77, np.int64), np.array(-9, np.int64)], {"shape": [3, 5], "dtype": dtype}
+
+
+def cases_of(op, dtype, rng, draw):
+    explicit = list(structured(op, dtype, rng, draw))
+    if explicit:
+        return explicit
+    if op.kind == "reduction" or op.name.startswith("reduce_"):
+        return reduction(op, dtype, draw)
+    if op.kind == "elementwise" and op.numpy and all(name not in dict((a, 1) for a, _, d in op.attributes if d is None) for name in ("shape", "dtype")):
+        return elementwise(op, dtype, draw)
+    return []
+
+
+def terms(op, operands, result):
+    """n of the record's accuracy: how many terms one element of the result is made of."""
+    if op.name.startswith("conv2d"):
+        return max((x.size for x in operands), default=1)
+    if op.name in ("matmul", "tensordot", "dot"):
+        return max(max(x.shape, default=1) for x in operands)
+    if op.name.startswith("cum"):
+        return max(operands[0].shape)
+    return operands[0].size // max(result.size, 1) if operands else 1
+
+
+def result_dtype(op, operands, attributes, plain):
+    """Of the op as Kiln defines it: NumPy's own where it agrees."""
+    if "dtype" in attributes:
+        return np.dtype({"bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64}[attributes["dtype"]])
+    if plain.dtype.kind == "f" and operands:
+        floats = [x.dtype for x in operands if x.dtype.kind == "f"]
+        return floats[0] if floats else plain.dtype
+    return plain.dtype
+
+
+# ---- NumPy code for ops without an expression ------------------------------------------------------------------------
+def scan(function, start):
+    def run(x, axis, exclusive, reverse):
+        y = np.flip(x, axis) if reverse else x
+        result = function(y, axis=axis, dtype=x.dtype)
+        if exclusive:
+            first = np.full_like(np.take(y, [0], axis), start)
+            result = np.concatenate([first, np.take(result, range(x.shape[axis] - 1), axis)], axis)
+        return np.flip(result, axis) if reverse else result
+
+    return run
+
+
+def box(begin, size, strides):
+    return tuple(slice(b, b + (n - 1) * s + 1 if n else b, s) for b, n, s in zip(begin, size, strides or [1] * len(begin)))
+
+
+def take_slice(x, begin, size, strides):
+    steps = strides or [1] * x.ndim
+    size = [-(-(x.shape[i] - begin[i]) // steps[i]) if n < 0 else n for i, n in enumerate(size)]
+    return x[box(begin, size, strides)]
+
+
+def put_slice(x, shape, begin, strides):
+    result = np.zeros(shape, x.dtype)
+    result[box(begin, x.shape, strides)] = x
+    return result
+
+
+def add_along(result, indices, updates, axis):
+    flat = indices.ravel()
+    axis %= result.ndim
+    parts = updates.reshape(result.shape[:axis] + (flat.size,) + result.shape[axis + 1 :])
+    for k, i in enumerate(flat):
+        at = (slice(None),) * axis
+        result[at + (i,)] += parts[at + (k,)]
+    return result
+
+
+def add_nd(x, indices, updates):
+    result = x.copy()
+    for at in np.ndindex(indices.shape[:-1]):
+        result[tuple(indices[at])] += updates[at]
+    return result
+
+
+def sorted_positions(x, axis, descending):
+    """Stable, NaN last either way."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    moved = np.moveaxis(x, axis, -1)
+    order = np.array([sorted(range(moved.shape[-1]), key=lambda i: (row[i] != row[i], -float(row[i]) if row[i] == row[i] else 0, i))
+                      for row in moved.reshape(-1, moved.shape[-1])], np.int64)
+    return np.moveaxis(order.reshape(moved.shape), -1, axis)
+
+
+def top_k(x, k):
+    order = np.take(sorted_positions(x, -1, True), range(k), -1)
+    return [np.take_along_axis(x, order, -1), order]
+
+
+def before(size, window, stride, dilation, padding, paddings, axis):
+    """Cells of padding in front, and the number of results."""
+    reach = (window - 1) * dilation + 1
+    if padding == "same":
+        out = -(-size // stride)
+        return max((out - 1) * stride + reach - size, 0) // 2, out
+    front, back = paddings[2 * axis : 2 * axis + 2] if padding == "explicit" else (0, 0)
+    return front, (size + front + back - reach) // stride + 1
+
+
+def windows(image, size, strides, dilations, padding, paddings):
+    """For each result position and window cell in bounds: (oh, ow, kh, kw, row, column)."""
+    (top, oh), (left, ow) = (before(image[1 + i], size[i], strides[i], dilations[i], padding, paddings, i) for i in (0, 1))
+    for i, j, p, q in itertools.product(range(oh), range(ow), range(size[0]), range(size[1])):
+        row, column = i * strides[0] + p * dilations[0] - top, j * strides[1] + q * dilations[1] - left
+        if 0 <= row < image[1] and 0 <= column < image[2]:
+            yield i, j, p, q, row, column
+
+
+def conv_output(image, filter_shape, given):
+    dims = [before(image[1 + i], filter_shape[i], given.get("strides", [1, 1])[i], given.get("dilations", [1, 1])[i], given.get("padding", "valid"),
+                   given.get("paddings", []), i)[1] for i in (0, 1)]
+    return (image[0], *dims, filter_shape[3])
+
+
+def pool_output(image, given):
+    size = given.get("pool_size", [2, 2])
+    strides = given.get("strides") or size
+    dims = [before(image[1 + i], size[i], strides[i], 1, given.get("padding", "valid"), given.get("paddings", []), i)[1] for i in (0, 1)]
+    return (image[0], *dims, image[3])
+
+
+def conv2d(x, filter, strides, padding, paddings, dilations, groups):
+    given = dict(strides=strides, padding=padding, paddings=paddings, dilations=dilations)
+    result = np.zeros(conv_output(x.shape, filter.shape, given), x.dtype)
+    c, f = filter.shape[2], filter.shape[3] // groups
+    for i, j, p, q, row, column in windows(x.shape, filter.shape, strides, dilations, padding, paddings):
+        for g in range(groups):
+            result[:, i, j, g * f : (g + 1) * f] += x[:, row, column, g * c : (g + 1) * c] @ filter[p, q, :, g * f : (g + 1) * f]
+    return result
+
+
+def conv2d_backward_input(filter, gradient, shape, strides, padding, paddings, dilations, groups):
+    dx = np.zeros(shape, filter.dtype)
+    c, f = filter.shape[2], filter.shape[3] // groups
+    for i, j, p, q, row, column in windows(shape, filter.shape, strides, dilations, padding, paddings):
+        for g in range(groups):
+            dx[:, row, column, g * c : (g + 1) * c] += gradient[:, i, j, g * f : (g + 1) * f] @ filter[p, q, :, g * f : (g + 1) * f].T
+    return dx
+
+
+def conv2d_backward_filter(x, gradient, shape, strides, padding, paddings, dilations, groups):
+    dfilter = np.zeros(shape, x.dtype)
+    c, f = shape[2], shape[3] // groups
+    for i, j, p, q, row, column in windows(x.shape, shape, strides, dilations, padding, paddings):
+        for g in range(groups):
+            dfilter[p, q, :, g * f : (g + 1) * f] += x[:, row, column, g * c : (g + 1) * c].T @ gradient[:, i, j, g * f : (g + 1) * f]
+    return dfilter
+
+
+def pool_cells(image, pool_size, strides, padding, paddings):
+    cells = {}
+    for i, j, _, _, row, column in windows(image, pool_size, strides or pool_size, [1, 1], padding, paddings):
+        cells.setdefault((i, j), []).append((row, column))
+    return cells
+
+
+def pool(combine):
+    def run(x, pool_size, strides, padding, paddings):
+        given = dict(pool_size=pool_size, strides=strides, padding=padding, paddings=paddings)
+        result = np.zeros(pool_output(x.shape, given), x.dtype)
+        for (i, j), cells in pool_cells(x.shape, **given).items():
+            result[:, i, j] = combine(np.stack([x[:, r, c] for r, c in cells]))
+        return result
+
+    return run
+
+
+def max_pool2d_backward(x, gradient, pool_size, strides, padding, paddings):
+    dx = np.zeros_like(x)
+    for (i, j), cells in pool_cells(x.shape, pool_size, strides, padding, paddings).items():
+        best = np.argmax(np.stack([x[:, r, c] for r, c in cells]), 0)
+        for n, k in np.ndindex(best.shape):
+            r, c = cells[best[n, k]]
+            dx[n, r, c, k] += gradient[n, i, j, k]
+    return dx
+
+
+def avg_pool2d_backward(gradient, shape, pool_size, strides, padding, paddings):
+    dx = np.zeros(shape, gradient.dtype)
+    for (i, j), cells in pool_cells(shape, pool_size, strides, padding, paddings).items():
+        for r, c in cells:
+            dx[:, r, c] += gradient[:, i, j] / gradient.dtype.type(len(cells))
+    return dx
+
+
+def one_hot(indices, depth, on_value, off_value, axis, dtype):
+    hit = indices[..., None] == np.arange(depth)
+    return np.moveaxis(np.where(hit, on_value, off_value).astype(dtype), -1, axis)
+
+
+def layer_normalization(x, scale, offset, axis, epsilon):
+    axes = tuple(axis)
+    centered = x - np.mean(x, axes, keepdims=True)
+    return centered / np.sqrt(np.mean(centered**2, axes, keepdims=True) + epsilon) * scale + offset
+
+
+def in_top_k(targets, predictions, k):
+    own = np.take_along_axis(predictions, targets[:, None], -1)
+    return (np.sum(predictions > own, -1) < k) & np.isfinite(own[:, 0])
+
+
+def philox_words(key, low, high):
+    """Philox 4x32-10 (Salmon et al. 2011)."""
+    k = [key & 0xFFFFFFFF, key >> 32 & 0xFFFFFFFF]
+    c = [low & 0xFFFFFFFF, low >> 32 & 0xFFFFFFFF, high & 0xFFFFFFFF, high >> 32 & 0xFFFFFFFF]
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b >> 32 ^ c[1] ^ k[0], b & 0xFFFFFFFF, a >> 32 ^ c[3] ^ k[1], a & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+def philox(key, low, high, shape, first):
+    def element(i):
+        c = philox_words(int(key), int(low) + (first + i) // 2, int(high))
+        at = (first + i) % 2 * 2
+        return np.uint64(c[at] | c[at + 1] << 32).astype(np.int64)
+
+    return np.array([element(i) for i in range(math.prod(shape))], np.int64).reshape(shape)
+
+
+def random_uniform(key, high, shape, dtype):
+    def element(i):
+        if dtype == np.float32:
+            word = philox_words(int(key), i // 4, int(high))[i % 4]
+            return (word & 0x7FFFFF) / 2**23
+        c = philox_words(int(key), i // 2, int(high))
+        return ((c[i % 2 * 2] & 0xFFFFF) << 32 | c[i % 2 * 2 + 1]) / 2**52
+
+    return np.array([element(i) for i in range(math.prod(shape))], dtype).reshape(shape)
+
+
+def cast(x, dtype):
+    """Floats to integers truncate; the values here fit."""
+    return x.astype(dtype)
+
+
+IMPLEMENTATIONS = {
+    "full": lambda fill_value, shape: np.broadcast_to(fill_value, shape),
+    "one_hot": one_hot,
+    "cast": cast,
+    "cumsum": scan(np.cumsum, 0),
+    "cumprod": scan(np.cumprod, 1),
+    "slice": take_slice,
+    "slice_backward": put_slice,
+    "gather_backward": lambda x, indices, shape, axis: add_along(np.zeros(shape, x.dtype), indices, x, axis),
+    "scatter_add": lambda x, indices, updates, axis: add_along(x.copy(), indices, updates, axis),
+    "gather_nd": lambda x, indices: x[tuple(np.moveaxis(indices, -1, 0))],
+    "tensor_scatter_nd_add": add_nd,
+    "scatter_nd": lambda indices, updates, shape: add_nd(np.zeros(shape, updates.dtype), indices, updates),
+    "check_range": lambda x, limit: x,
+    "argsort_rows": lambda x, descending: sorted_positions(x, -1, descending),
+    "argsort": sorted_positions,
+    "sort": lambda x, axis, descending: np.take_along_axis(x, sorted_positions(x, axis, descending), axis),
+    "top_k": top_k,
+    "in_top_k": in_top_k,
+    "split": lambda x, sizes, axis: np.split(x, sizes[0] if len(sizes) == 1 else np.cumsum(sizes)[:-1], axis),
+    "unstack": lambda x, axis: [np.take(x, i, axis) for i in range(x.shape[axis])],
+    "conv2d": conv2d,
+    "conv2d_backward_input": conv2d_backward_input,
+    "conv2d_backward_filter": conv2d_backward_filter,
+    "max_pool2d": pool(lambda cells: np.max(cells, 0)),
+    "avg_pool2d": pool(lambda cells: np.mean(cells, 0)),
+    "max_pool2d_backward": max_pool2d_backward,
+    "avg_pool2d_backward": avg_pool2d_backward,
+    "layer_normalization": layer_normalization,
+    "philox": philox,
+    "random_uniform": random_uniform,
+}
