@@ -122,6 +122,9 @@ bool may_be_prebuilt(OpId op, size_t operands, const Space& space) {
 
 Result<Tensor> run_elementwise(OpId op, std::span<const Tensor> operands, const TensorType& type,
                                std::span<const Attribute> attributes) {
+  // A kernel that reads no operand has none: the same elements come from the op without one.
+  if (op == OpId::zeros_like) return run_elementwise(OpId::zeros, {}, type, {});
+  if (op == OpId::ones_like) return run_elementwise(OpId::ones, {}, type, {});
   KernelFunction kernel = nullptr;
   const Space space = operands.size() <= max_operands ? merge_dims(operands, type.shape) : Space{};
   if (may_be_prebuilt(op, operands.size(), space)) {

@@ -142,9 +142,10 @@ Adam::Adam(const AdamOptions& options, std::source_location where)
       throw_error(Code::invalid_argument, "adam: a beta is " + std::to_string(beta) + ", it must be in [0, 1)", where);
 }
 
-// In f64: 1 - beta_2^step would lose most of its digits in f32.
+// In f64: 1 - beta_2^step would lose most of its digits in f32. The betas themselves are f32, as Keras has them.
 Tensor Adam::prepare(const Tensor& learning_rate, const Tensor& step) const {
-  return learning_rate * sqrt(1 - pow(options_.beta_2, step)) / (1 - pow(options_.beta_1, step));
+  const double beta_1 = static_cast<float>(options_.beta_1), beta_2 = static_cast<float>(options_.beta_2);
+  return learning_rate * sqrt(1 - pow(beta_2, step)) / (1 - pow(beta_1, step));
 }
 
 void Adam::update(const Variable& variable, const Tensor& gradient, std::span<const Variable> slots,

@@ -1,6 +1,7 @@
 // Variable: a Tensor that can change. Copies of a Variable are one Variable. Functions use it by reference: they see its
 // value at each call and may change it.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <source_location>
@@ -55,7 +56,8 @@ class Variable {
   Tensor matmul(const Operand& y) const { return read(y.where()).matmul(y); }
 
   // For Kiln's own layers.
-  explicit Variable(std::shared_ptr<detail::VariableState> state) : state_(std::move(state)) {}
+  template <std::same_as<std::shared_ptr<detail::VariableState>> S>  // a template: Variable{0} must not mean a null state
+  explicit Variable(S state) : state_(std::move(state)) {}
   const std::shared_ptr<detail::VariableState>& state() const { return state_; }
 
  private:

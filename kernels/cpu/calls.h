@@ -19,7 +19,7 @@
 //       (bottom and right padding follow from OH and OW.) Padding counts as zeros.
 //   conv2d.<T>                  x, filter -> result
 //       chain over filter row, filter column, input channel of the group, all ascending
-//   conv2d_backward_input.<T>   dresult, filter -> dx [N,H,W,C]
+//   conv2d_backward_input.<T>   filter, dresult -> dx [N,H,W,C]
 //       chain over the filter rows, then columns, that reach the element (the stride divides h + pad_top - kh *
 //       dilation), both descending, then result channels of the group ascending; results beyond the border count as
 //       zeros

@@ -96,7 +96,7 @@ void for_each_piece(int64_t columns, int vectors, F f) {
 template <class T, bool Backward>
 int32_t pack(void* const* buffers, const int64_t* params, int64_t begin, int64_t end, CallContext*) {
   const Plan<T, Backward> p(params);
-  const T* filter = static_cast<const T*>(buffers[1]);
+  const T* filter = static_cast<const T*>(buffers[Backward ? 0 : 1]);
   T* packed = static_cast<T*>(buffers[3]);
   for (int64_t item = begin; item < end; ++item) {
     const int64_t tap = item % p.most_taps, group = item / p.most_taps % p.groups,
@@ -125,7 +125,7 @@ int32_t pack(void* const* buffers, const int64_t* params, int64_t begin, int64_t
 template <class T, bool Backward>
 int64_t pack_extent(const int64_t* params) {
   const Plan<T, Backward> p(params);
-  return p.depthwise || p.items() == 0 ? 0 : p.classes_h * p.classes_w * p.groups * p.most_taps;
+  return p.filter_size() == 0 || p.items() == 0 ? 0 : p.classes_h * p.classes_w * p.groups * p.most_taps;
 }
 
 template <class T, bool Backward>
@@ -241,7 +241,7 @@ void multiply_depthwise(const Plan<T, Backward>& p, const ConvAxis& h, const Con
 template <class T, bool Backward>
 int32_t run(void* const* buffers, const int64_t* params, int64_t begin, int64_t end, CallContext*) {
   const Plan<T, Backward> p(params);
-  const T* input = static_cast<const T*>(buffers[0]);
+  const T* input = static_cast<const T*>(buffers[Backward ? 1 : 0]);
   T* result = static_cast<T*>(buffers[2]);
   T* packed = p.filter_size() || p.strip_size() ? static_cast<T*>(buffers[3]) : nullptr;
   T* strip =
@@ -258,7 +258,7 @@ int32_t run(void* const* buffers, const int64_t* params, int64_t begin, int64_t 
                   (rows - 1) * h.in_step + h.span(), w.tap_start, (w.count - 1) * w.in_step + w.span());
     T* out = result + ((image * p.out_h + h.out_start + first * h.out_step) * p.out_w + w.out_start) * p.out_pixel();
     if (p.depthwise) {
-      multiply_depthwise(p, h, w, in, static_cast<const T*>(buffers[1]), out, rows);
+      multiply_depthwise(p, h, w, in, static_cast<const T*>(buffers[Backward ? 0 : 1]), out, rows);
       continue;
     }
     for (int64_t g = 0; g < p.groups; ++g)

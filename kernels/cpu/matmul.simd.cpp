@@ -48,7 +48,7 @@ struct Plan {
 
   void choose_packing() {
     const bool few_rows = tiles.count <= 4, very_few = tiles.count <= 1 && tiles.largest() <= 2;
-    if (transpose_y && n > 1)
+    if (transpose_y && n > 1 && k > 0)
       packing = few_rows ? Packing::late : Packing::once;
     else
       packing =

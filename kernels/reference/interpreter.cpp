@@ -36,7 +36,8 @@ void run_elementwise(const OpCall& call) {
         at = at * x.dims[i] + (x.dims[i] == 1 ? 0 : index[index.size() - x.rank() + i]);
       scalars[k] = x[at];
     }
-    const RefScalar value = scalar_body<RefScalar>(call.op, scalars, call.attributes, RefScalar::of(number), result.dtype);
+    const RefScalar value =
+        scalar_body<RefScalar>(call.op, scalars, call.attributes, RefScalar::of(number), result.dtype);
     result.set(number++, value);
   });
 }
@@ -51,7 +52,8 @@ RefScalar reduce_row(OpId op, RefScalar identity, int64_t count, Read read) {
   for (int64_t begin = 0; begin < count; begin += row_chunk) {
     const int64_t end = std::min(begin + row_chunk, count);
     std::vector<RefScalar> lane(lanes, identity);
-    for (int64_t i = begin; i < end; ++i) lane[(i - begin) % lanes] = combine_body(op, lane[(i - begin) % lanes], read(i));
+    for (int64_t i = begin; i < end; ++i)
+      lane[(i - begin) % lanes] = combine_body(op, lane[(i - begin) % lanes], read(i));
     for (int half = lanes / 2; half > 0; half /= 2)
       for (int j = 0; j < half; ++j) lane[j] = combine_body(op, lane[j], lane[j + half]);
     total = begin == 0 ? lane[0] : combine_body(op, total, lane[0]);
@@ -89,7 +91,8 @@ void run_reduction(const OpCall& call) {
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) {
         auto read = [&](int64_t r) { return values[(o * count + r) * inner + i]; };
-        next.push_back(row ? reduce_row(call.op, identity, count, read) : reduce_column(call.op, identity, count, read));
+        next.push_back(row ? reduce_row(call.op, identity, count, read)
+                           : reduce_column(call.op, identity, count, read));
       }
     values = std::move(next);
     for (int i = first; i <= last; ++i) dims[i] = 1;
@@ -125,7 +128,8 @@ Result<std::vector<Constant>> run_op(OpId op, std::span<const Constant> operands
 
 class Interpreter {
  public:
-  Interpreter(const Graph& graph, std::vector<int64_t> dims) : graph_(graph), dims_(std::move(dims)), values_(graph.values.size()) {}
+  Interpreter(const Graph& graph, std::vector<int64_t> dims)
+      : graph_(graph), dims_(std::move(dims)), values_(graph.values.size()) {}
 
   Status bind(ValueId id, Constant value) {
     values_[id] = std::move(value);
@@ -141,7 +145,8 @@ class Interpreter {
 
  private:
   Status run(const Node& node) {
-    if (node.op == OpId::constant) return bind(node.results[0], graph_.constants[std::get<int64_t>(node.attributes[0])]);
+    if (node.op == OpId::constant)
+      return bind(node.results[0], graph_.constants[std::get<int64_t>(node.attributes[0])]);
     if (node.op == OpId::cond) return run_cond(node);
     if (node.op == OpId::while_loop) return run_while(node);
     std::vector<Constant> operands;
@@ -203,21 +208,23 @@ Status check_input(const Graph& graph, size_t i, const Constant& value, std::spa
   const TensorType& declared = graph.values[graph.inputs[i].value];
   const std::string name = graph.name + ": input " + std::to_string(i) + " ('" + graph.inputs[i].name + "')";
   if (value.type.dtype != declared.dtype)
-    return {Code::invalid_argument, name + " is " + std::string(name_of(value.type.dtype)) + ", it needs " + std::string(name_of(declared.dtype))};
+    return {Code::invalid_argument, name + " is " + std::string(name_of(value.type.dtype)) + ", it needs " +
+                                        std::string(name_of(declared.dtype))};
   bool fits = value.type.shape.rank() == declared.shape.rank();
   for (int k = 0; fits && k < declared.shape.rank(); ++k) {
     const Dim d = declared.shape[k];
     fits = value.type.shape[k] == (d.known() ? d : Dim(dims[d.id()]));
   }
   if (!fits)
-    return {Code::invalid_argument, name + " has shape " + to_string(value.type.shape) + ", it needs " + to_string(declared.shape, &graph.dims)};
+    return {Code::invalid_argument, name + " has shape " + to_string(value.type.shape) + ", it needs " +
+                                        to_string(declared.shape, &graph.dims)};
   return {};
 }
 
 Result<std::vector<Constant>> run_graph(const Graph& graph, std::span<const Constant> inputs) {
   if (inputs.size() != graph.inputs.size())
-    return Status(Code::invalid_argument, graph.name + ": " + std::to_string(inputs.size()) + " inputs are given, it needs " +
-                                              std::to_string(graph.inputs.size()));
+    return Status(Code::invalid_argument, graph.name + ": " + std::to_string(inputs.size()) +
+                                              " inputs are given, it needs " + std::to_string(graph.inputs.size()));
   std::vector<std::vector<int64_t>> input_dims;
   std::vector<std::span<const int64_t>> spans;
   for (const Constant& x : inputs) input_dims.push_back(Array(x).dims);
@@ -240,8 +247,8 @@ Result<std::vector<Constant>> interpret(const Graph& graph, std::span<const Cons
   return no_throw([&] { return reference::run_graph(graph, inputs); });
 }
 
-Result<std::vector<Constant>> interpret_op(OpId op, std::span<const Constant> operands, std::span<const Attribute> attributes,
-                                           std::span<const TensorType> results) {
+Result<std::vector<Constant>> interpret_op(OpId op, std::span<const Constant> operands,
+                                           std::span<const Attribute> attributes, std::span<const TensorType> results) {
   FpEnvironment mode;
   return no_throw([&] { return reference::run_op(op, operands, attributes, results); });
 }

@@ -12,17 +12,17 @@
 
 namespace kiln {
 
-// Runs a graph. `inputs`: one per graph.inputs, with known shapes; dims that must agree are checked. Gives one value per
-// graph.outputs (results that update a variable too; the variable itself is not touched). Errors: wrong number, dtype or
-// shape of inputs, an index out of range, no memory.
+// Runs a graph. `inputs`: one per graph.inputs, with known shapes; dims that must agree are checked. Gives one value
+// per graph.outputs (results that update a variable too; the variable itself is not touched). Errors: wrong number,
+// dtype or shape of inputs, an index out of range, no memory.
 //   auto results = interpret(graph, inputs);
 //   if (results.ok()) use((*results)[0].data->data());
 Result<std::vector<Constant>> interpret(const Graph& graph, std::span<const Constant> inputs);
 
-// Runs one op that is neither control nor constant; `results`: its result types, all dims known, as its shape rule gives
-// them. Views share their operand's buffer.
+// Runs one op that is neither control nor constant; `results`: its result types, all dims known, as its shape rule
+// gives them. Views share their operand's buffer.
 //   auto sum = interpret_op(OpId::add, operands, {}, {&type, 1});
-Result<std::vector<Constant>> interpret_op(OpId op, std::span<const Constant> operands, std::span<const Attribute> attributes,
-                                           std::span<const TensorType> results);
+Result<std::vector<Constant>> interpret_op(OpId op, std::span<const Constant> operands,
+                                           std::span<const Attribute> attributes, std::span<const TensorType> results);
 
 }  // namespace kiln

@@ -7,7 +7,9 @@
 namespace kiln::reference {
 namespace {
 
-RefScalar multiply_add(RefScalar a, RefScalar b, RefScalar c) { return is_floating(c.type()) ? fma(a, b, c) : a * b + c; }
+RefScalar multiply_add(RefScalar a, RefScalar b, RefScalar c) {
+  return is_floating(c.type()) ? fma(a, b, c) : a * b + c;
+}
 
 Status matmul(const OpCall& call) {
   const Array &x = call.operands[0], &y = call.operands[1], &result = call.results[0];
@@ -17,8 +19,7 @@ Status matmul(const OpCall& call) {
   // The element (row, column) of the matrix of `a` that belongs to the result's batch index.
   auto element = [&](const Array& a, std::span<const int64_t> index, int64_t row, int64_t column) {
     int64_t at = 0;
-    for (int i = 0; i < a.rank() - 2; ++i)
-      at = at * a.dims[i] + (a.dims[i] == 1 ? 0 : index[rank - a.rank() + i]);
+    for (int i = 0; i < a.rank() - 2; ++i) at = at * a.dims[i] + (a.dims[i] == 1 ? 0 : index[rank - a.rank() + i]);
     at = at * a.dims[a.rank() - 2] + row;
     return a[at * a.dims[a.rank() - 1] + column];
   };
@@ -42,7 +43,8 @@ struct Axis {
 };
 
 // The attributes strides, padding, paddings from number `first` on.
-Axis make_axis(const OpCall& call, int first, int which, int64_t in, int64_t out, int64_t window, int64_t stride, int64_t dilation) {
+Axis make_axis(const OpCall& call, int first, int which, int64_t in, int64_t out, int64_t window, int64_t stride,
+               int64_t dilation) {
   const std::string& padding = call.attribute<std::string>(first);
   Axis axis{in, out, window, stride, dilation, 0};
   if (padding == "explicit") axis.before = call.ints(first + 1)[2 * which];
@@ -57,7 +59,8 @@ struct Convolution {
 };
 Convolution convolution(const OpCall& call, const Array& x, const Array& filter, const Array& result, int first) {
   auto axis = [&](int i) {
-    return make_axis(call, first + 1, i, x.dims[1 + i], result.dims[1 + i], filter.dims[i], call.ints(first)[i], call.ints(first + 3)[i]);
+    return make_axis(call, first + 1, i, x.dims[1 + i], result.dims[1 + i], filter.dims[i], call.ints(first)[i],
+                     call.ints(first + 3)[i]);
   };
   return {x, filter, result, call.integer(first + 4), axis(0), axis(1)};
 }
@@ -80,7 +83,8 @@ Status conv2d(const OpCall& call) {
     for (int64_t kh = 0; kh < c.rows.window; ++kh)
       for (int64_t kw = 0; kw < c.columns.window; ++kw)
         for (int64_t k = 0; k < channels; ++k)
-          sum = fma(pixel(c.x, index[0], c.rows.position(index[1], kh), c.columns.position(index[2], kw), group * channels + k),
+          sum = fma(pixel(c.x, index[0], c.rows.position(index[1], kh), c.columns.position(index[2], kw),
+                          group * channels + k),
                     c.filter[at4(c.filter, kh, kw, k, index[3])], sum);
     c.result.set(c.result.offset(index), sum);
   });
@@ -134,7 +138,9 @@ struct Pool {
 Pool pool(const OpCall& call, const Array& x, const Array& result, int first) {
   const std::vector<int64_t>& size = call.ints(first);
   const std::vector<int64_t>& strides = call.ints(first + 1).empty() ? size : call.ints(first + 1);
-  auto axis = [&](int i) { return make_axis(call, first + 2, i, x.dims[1 + i], result.dims[1 + i], size[i], strides[i], 1); };
+  auto axis = [&](int i) {
+    return make_axis(call, first + 2, i, x.dims[1 + i], result.dims[1 + i], size[i], strides[i], 1);
+  };
   return {axis(0), axis(1)};
 }
 // Calls f(number of the element of x) for the cells of a window that are not padding, in row-major order.
@@ -223,15 +229,24 @@ Status avg_pool2d_backward(const OpCall& call) {
 
 OpFunction find_neural(OpId op) {
   switch (op) {
-    case OpId::matmul: return matmul;
-    case OpId::conv2d: return conv2d;
-    case OpId::conv2d_backward_input: return conv2d_backward_input;
-    case OpId::conv2d_backward_filter: return conv2d_backward_filter;
-    case OpId::max_pool2d: return max_pool2d;
-    case OpId::max_pool2d_backward: return max_pool2d_backward;
-    case OpId::avg_pool2d: return avg_pool2d;
-    case OpId::avg_pool2d_backward: return avg_pool2d_backward;
-    default: return nullptr;
+    case OpId::matmul:
+      return matmul;
+    case OpId::conv2d:
+      return conv2d;
+    case OpId::conv2d_backward_input:
+      return conv2d_backward_input;
+    case OpId::conv2d_backward_filter:
+      return conv2d_backward_filter;
+    case OpId::max_pool2d:
+      return max_pool2d;
+    case OpId::max_pool2d_backward:
+      return max_pool2d_backward;
+    case OpId::avg_pool2d:
+      return avg_pool2d;
+    case OpId::avg_pool2d_backward:
+      return avg_pool2d_backward;
+    default:
+      return nullptr;
   }
 }
 

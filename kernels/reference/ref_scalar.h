@@ -130,14 +130,14 @@ inline RefScalar constant(RefScalar x, int64_t v) { return constant_of(x, x.type
 inline RefScalar constant(RefScalar x, int v) { return constant_of(x, x.type(), int64_t{v}); }
 inline RefScalar constant_bits(RefScalar, DType t, uint64_t bits) { return RefScalar::from_bits(t, bits); }
 
-#define KILN_REF_ARITHMETIC(op)                                                                       \
-  inline RefScalar operator op(RefScalar x, RefScalar y) {                                            \
-    return reference::apply(x, y, [](auto a, auto b) -> decltype(a) {                                 \
-      if constexpr (std::is_floating_point_v<decltype(a)>)                                            \
-        return a op b;                                                                                \
-      else                                                                                            \
-        return static_cast<decltype(a)>(reference::wide(a) op reference::wide(b));                    \
-    });                                                                                               \
+#define KILN_REF_ARITHMETIC(op)                                                    \
+  inline RefScalar operator op(RefScalar x, RefScalar y) {                         \
+    return reference::apply(x, y, [](auto a, auto b) -> decltype(a) {              \
+      if constexpr (std::is_floating_point_v<decltype(a)>)                         \
+        return a op b;                                                             \
+      else                                                                         \
+        return static_cast<decltype(a)>(reference::wide(a) op reference::wide(b)); \
+    });                                                                            \
   }
 KILN_REF_ARITHMETIC(+)
 KILN_REF_ARITHMETIC(-)
@@ -179,9 +179,9 @@ inline RefScalar remainder(RefScalar x, RefScalar y) {
   });
 }
 
-#define KILN_REF_COMPARISON(op)                                                                   \
-  inline RefScalar operator op(RefScalar x, RefScalar y) {                                        \
-    return reference::apply(x, y, [](auto a, auto b) -> bool { return a op b; });                 \
+#define KILN_REF_COMPARISON(op)                                                   \
+  inline RefScalar operator op(RefScalar x, RefScalar y) {                        \
+    return reference::apply(x, y, [](auto a, auto b) -> bool { return a op b; }); \
   }
 KILN_REF_COMPARISON(<)
 KILN_REF_COMPARISON(<=)
@@ -201,9 +201,7 @@ inline RefScalar operator~(RefScalar x) {
 
 namespace reference {
 // Counts outside [0, width) are cut to the width's bits here, so that lanes a body does not use cannot do harm.
-inline int shift_count(RefScalar x, RefScalar y) {
-  return static_cast<int>(y.bits() & (8 * size_of(x.type()) - 1));
-}
+inline int shift_count(RefScalar x, RefScalar y) { return static_cast<int>(y.bits() & (8 * size_of(x.type()) - 1)); }
 }  // namespace reference
 inline RefScalar shift_left(RefScalar x, RefScalar y) {
   return RefScalar::from_bits(x.type(), x.bits() << reference::shift_count(x, y));
@@ -233,8 +231,8 @@ inline RefScalar fma(RefScalar x, RefScalar y, RefScalar z) {
   if (x.type() == DType::f32) return RefScalar::of(std::fma(x.value<float>(), y.value<float>(), z.value<float>()));
   return RefScalar::of(std::fma(x.value<double>(), y.value<double>(), z.value<double>()));
 }
-#define KILN_REF_FLOAT_UNARY(name, function) \
-  inline RefScalar name(RefScalar x) {       \
+#define KILN_REF_FLOAT_UNARY(name, function)                                   \
+  inline RefScalar name(RefScalar x) {                                         \
     return reference::apply_float(x, [](auto a) { return std::function(a); }); \
   }
 KILN_REF_FLOAT_UNARY(sqrt, sqrt)

@@ -12,7 +12,8 @@ using Index = std::span<const int64_t>;
 // x as [outer, axis, inner].
 struct Along {
   int64_t outer, size, inner;
-  Along(const Array& x, int axis) : outer(x.product(0, axis)), size(x.dims[axis]), inner(x.product(axis + 1, x.rank())) {}
+  Along(const Array& x, int axis)
+      : outer(x.product(0, axis)), size(x.dims[axis]), inner(x.product(axis + 1, x.rank())) {}
   int64_t at(int64_t o, int64_t a, int64_t i) const { return (o * size + a) * inner + i; }
 };
 
@@ -162,8 +163,9 @@ Status gather_nd(const OpCall& call) {
     for (int64_t d = 0; d < depth; ++d) {
       const int64_t at = indices.integer(k * depth + d);
       if (at < 0 || at >= x.dims[d])
-        return call.fail(Code::out_of_range, "index " + std::to_string(at) + " at position " + std::to_string(k * depth + d) +
-                                                 " is out of range for axis size " + std::to_string(x.dims[d]));
+        return call.fail(Code::out_of_range, "index " + std::to_string(at) + " at position " +
+                                                 std::to_string(k * depth + d) + " is out of range for axis size " +
+                                                 std::to_string(x.dims[d]));
       slice = slice * x.dims[d] + at;
     }
     for (int64_t i = 0; i < inner; ++i) result.set(k * inner + i, x[slice * inner + i]);
@@ -260,25 +262,42 @@ Status top_k(const OpCall& call) {
 
 OpFunction find_structured(OpId op) {
   switch (op) {
-    case OpId::transpose: return transpose;
-    case OpId::slice: return slice;
-    case OpId::slice_backward: return slice_backward;
-    case OpId::pad: return pad;
-    case OpId::reverse: return reverse;
-    case OpId::concat: return concat;
-    case OpId::gather: return gather;
-    case OpId::gather_backward: return gather_backward;
-    case OpId::scatter_add: return scatter_add;
-    case OpId::take_along_axis: return take_along_axis;
-    case OpId::gather_nd: return gather_nd;
-    case OpId::check_range: return check_range;
+    case OpId::transpose:
+      return transpose;
+    case OpId::slice:
+      return slice;
+    case OpId::slice_backward:
+      return slice_backward;
+    case OpId::pad:
+      return pad;
+    case OpId::reverse:
+      return reverse;
+    case OpId::concat:
+      return concat;
+    case OpId::gather:
+      return gather;
+    case OpId::gather_backward:
+      return gather_backward;
+    case OpId::scatter_add:
+      return scatter_add;
+    case OpId::take_along_axis:
+      return take_along_axis;
+    case OpId::gather_nd:
+      return gather_nd;
+    case OpId::check_range:
+      return check_range;
     case OpId::argmax:
-    case OpId::argmin: return arg_extreme;
+    case OpId::argmin:
+      return arg_extreme;
     case OpId::cumsum:
-    case OpId::cumprod: return scan;
-    case OpId::argsort_rows: return argsort_rows;
-    case OpId::top_k: return top_k;
-    default: return nullptr;
+    case OpId::cumprod:
+      return scan;
+    case OpId::argsort_rows:
+      return argsort_rows;
+    case OpId::top_k:
+      return top_k;
+    default:
+      return nullptr;
   }
 }
 

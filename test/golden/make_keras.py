@@ -23,10 +23,12 @@ def u(count, v):
 
 
 def line(name, values):
-    return name + " " + " ".join(repr(float(np.float32(v))) for v in np.ravel(values)) + "\n"
+    return name + " " + " ".join(f"{float(v):.9g}" for v in np.ravel(values)) + "\n"
 
 
 def optimizers():
+    # In float64: in float32 Keras loses digits of 1 - beta_2^step.
+    keras.backend.set_floatx("float64")
     k = keras.optimizers
     cases = {
         "sgd": k.SGD(0.01),
@@ -40,13 +42,14 @@ def optimizers():
     }
     with open(os.path.join(HERE, "keras_optimizers.txt"), "w") as f:
         for name, optimizer in cases.items():
-            w = keras.Variable(2 * u(6, 1).reshape(2, 3) - 1)
-            b = keras.Variable(2 * u(3, 2) - 1)
+            w = keras.Variable(2.0 * u(6, 1).astype(np.float64).reshape(2, 3) - 1)
+            b = keras.Variable(2.0 * u(3, 2).astype(np.float64) - 1)
             for step in range(1, 51):
                 gradients = [(2 * u(6, 100 + step) - 1).reshape(2, 3), 0.1 * (2 * u(3, 200 + step) - 1)]
-                optimizer.apply([tf.constant(g) for g in gradients], [w, b])
+                optimizer.apply([tf.constant(g.astype(np.float64)) for g in gradients], [w, b])
                 if step in (1, 2, 10, 50):
                     f.write(line(f"{name} {step}", np.concatenate([np.ravel(w), np.ravel(b)])))
+    keras.backend.set_floatx("float32")
 
 
 def losses():

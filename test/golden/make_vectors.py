@@ -5,7 +5,7 @@ Made with Python 3.12.1, NumPy 2.5.5, SciPy 1.18.1, mpmath 1.3.0. Run from the r
     llvm-tblgen-22 -dump-json -I . -I $(llvm-config-22 --includedir) dialects/kiln/ops/ops.td > ops.json
     python test/golden/make_vectors.py ops.json [FILE]
 The op list, dtypes, domains, accuracies and NumPy expressions come from the records; cases.py says which shapes and
-attributes to try, and holds NumPy code for ops without an expression. Results with a tolerance are computed in 80-bit
+attributes to try, numpy_ops.py holds NumPy code for ops without an expression. Results with a tolerance are computed in 80-bit
 floats. test/golden/vectors.h reads the file and describes its format.
 """
 import json
@@ -20,6 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import cases  # noqa: E402
+import numpy_ops  # noqa: E402
 
 DTYPES = ["bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64"]  # by DType number
 NUMPY = {"bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64}
@@ -94,8 +95,8 @@ def evaluate(op, operands, attributes):
         names.update(zip(op.operands, operands))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        if op.name in cases.IMPLEMENTATIONS:
-            result = cases.IMPLEMENTATIONS[op.name](**names)
+        if op.name in numpy_ops.IMPLEMENTATIONS:
+            result = numpy_ops.IMPLEMENTATIONS[op.name](**names)
         else:
             result = eval(op.numpy, {"np": np, "sp": cases.WideSpecial, "abs": np.abs}, names)
     return list(result) if isinstance(result, (list, tuple)) else [np.asarray(result)]

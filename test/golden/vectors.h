@@ -1,10 +1,10 @@
 // Reads vectors.bin (made by make_vectors.py): the inputs and NumPy's results of every op.
 //
-// Format, little-endian: "KILNVEC1", u32 number of cases; each case: text op; u8 n, n attributes; u8 n, n operands; u8 n,
-// n results. text: u8 length, bytes. attribute: text name, u8 AttributeKind, value (bool u8, int i64, float f64, dtype
-// u8, string text, ints and dims u8 n, n times i64). array: u8 DType, u8 rank, rank times i64, elements. result: array,
-// u8: 0 bits must agree (NaN: any), 1 values must be equal, 2 an array of the largest allowed errors follows, of the
-// result's dtype and shape.
+// Format, little-endian: "KILNVEC1", u32 number of cases; each case: text op; u8 n, n attributes; u8 n, n operands; u8
+// n, n results. text: u8 length, bytes. attribute: text name, u8 AttributeKind, value (bool u8, int i64, float f64,
+// dtype u8, string text, ints and dims u8 n, n times i64). array: u8 DType, u8 rank, rank times i64, elements. result:
+// array, u8: 0 bits must agree (NaN: any), 1 values must be equal, 2 an array of the largest allowed errors follows, of
+// the result's dtype and shape.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -72,13 +72,20 @@ class Reader {
   Attribute attribute() {
     text();  // the name, for people
     switch (static_cast<AttributeKind>(take<uint8_t>())) {
-      case AttributeKind::boolean: return take<uint8_t>() != 0;
-      case AttributeKind::integer: return take<int64_t>();
-      case AttributeKind::floating: return take<double>();
-      case AttributeKind::dtype: return static_cast<DType>(take<uint8_t>());
-      case AttributeKind::string: return text();
-      case AttributeKind::ints: return numbers();
-      case AttributeKind::dims: return Shape(std::span<const int64_t>(numbers()));
+      case AttributeKind::boolean:
+        return take<uint8_t>() != 0;
+      case AttributeKind::integer:
+        return take<int64_t>();
+      case AttributeKind::floating:
+        return take<double>();
+      case AttributeKind::dtype:
+        return static_cast<DType>(take<uint8_t>());
+      case AttributeKind::string:
+        return text();
+      case AttributeKind::ints:
+        return numbers();
+      case AttributeKind::dims:
+        return Shape(std::span<const int64_t>(numbers()));
     }
     return false;
   }
@@ -116,8 +123,10 @@ inline std::optional<std::string> mismatch(const ExpectedResult& want, const voi
       bool same = std::memcmp(&w, &g, sizeof(T)) == 0 || (w != w && g != g);
       if (!same && want.check >= 1) same = w == g;
       if (!same && want.check == 2)
-        same = std::fabs(static_cast<long double>(w) - static_cast<long double>(g)) <= static_cast<long double>(want.allowed[i]);
-      if (!same) found = "element " + std::to_string(i) + " is " + std::to_string(g) + ", NumPy's is " + std::to_string(w);
+        same = std::fabs(static_cast<long double>(w) - static_cast<long double>(g)) <=
+               static_cast<long double>(want.allowed[i]);
+      if (!same)
+        found = "element " + std::to_string(i) + " is " + std::to_string(g) + ", NumPy's is " + std::to_string(w);
     }
   });
   return found;

@@ -97,7 +97,7 @@ void check(const std::string& dtype, const Conv& p) {
     REQUIRE(run_kernel("conv2d." + dtype, wide, {x.data(), filter.data(), got.data()}, params, random) == 0);
     REQUIRE(first_difference(got, y) == -1);
     got.assign(dx.size(), T(9));
-    REQUIRE(run_kernel("conv2d_backward_input." + dtype, wide, {dy.data(), filter.data(), got.data()}, params,
+    REQUIRE(run_kernel("conv2d_backward_input." + dtype, wide, {filter.data(), dy.data(), got.data()}, params,
                        random) == 0);
     REQUIRE(first_difference(got, dx) == -1);
     got.assign(df.size(), T(9));

@@ -18,8 +18,8 @@ namespace {
 
 namespace oracle {
 using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cbrt, std::cos, std::cosh,
-    std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p, std::log2, std::pow, std::sin,
-    std::sinh, std::tan, std::tanh;
+    std::erf, std::erfc, std::exp, std::exp2, std::expm1, std::log, std::log10, std::log1p, std::log2, std::pow,
+    std::sin, std::sinh, std::tan, std::tanh;
 long double rsqrt(long double x) { return 1 / std::sqrt(x); }
 long double sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
 }  // namespace oracle
@@ -36,7 +36,8 @@ const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> table = {
 #define KILN_UNARY(name, ulp32, ulp64)                            \
   {#name,                                                         \
-   {[](RefScalar x) { return name(x); }, nullptr,                 \
+   {[](RefScalar x) { return name(x); },                          \
+    nullptr,                                                      \
     [](long double x) -> long double { return oracle::name(x); }, \
     nullptr,                                                      \
     {ulp32, ulp64}}},
@@ -44,14 +45,19 @@ const std::map<std::string, Function>& functions() {
 #undef KILN_UNARY
 #define KILN_BINARY(name, ulp32, ulp64)                                             \
   {#name,                                                                           \
-   {nullptr, [](RefScalar x, RefScalar y) { return name(x, y); }, nullptr,          \
+   {nullptr,                                                                        \
+    [](RefScalar x, RefScalar y) { return name(x, y); },                            \
+    nullptr,                                                                        \
     [](long double x, long double y) -> long double { return oracle::name(x, y); }, \
     {ulp32, ulp64}}},
           KILN_FOR_EACH_BINARY_MATH(KILN_BINARY)
 #undef KILN_BINARY
               {"sigmoid",
-               {[](RefScalar x) { return sigmoid_of(x); }, nullptr,
-                [](long double x) -> long double { return oracle::sigmoid(x); }, nullptr, {3, 3}}},
+               {[](RefScalar x) { return sigmoid_of(x); },
+                nullptr,
+                [](long double x) -> long double { return oracle::sigmoid(x); },
+                nullptr,
+                {3, 3}}},
   };
   return table;
 }
@@ -62,7 +68,8 @@ double error_in_ulp(T got, long double exact) {
   constexpr double far = 1e30;
   if (std::isnan(exact)) return std::isnan(got) ? 0 : far;
   const T rounded = static_cast<T>(exact);
-  if (std::isinf(rounded)) return got == rounded || got == std::copysign(std::numeric_limits<T>::max(), rounded) ? 0 : far;
+  if (std::isinf(rounded))
+    return got == rounded || got == std::copysign(std::numeric_limits<T>::max(), rounded) ? 0 : far;
   if (std::isnan(got) || std::isinf(got)) return far;
   int exponent = 0;
   std::frexp(exact, &exponent);
@@ -85,13 +92,15 @@ struct Sweep {
 // Where each function is interesting, beyond random bit patterns and [-4, 4].
 const std::multimap<std::string, Sweep>& sweeps() {
   static const std::multimap<std::string, Sweep> table = {
-      {"exp", {-105, 90}},  {"exp", {-746, 710}},    {"exp2", {-151, 129}},   {"exp2", {-1076, 1025}}, {"expm1", {-40, 90}},
-      {"log", {0.4, 2.5}},  {"log2", {0.4, 2.5}},    {"log10", {0.4, 2.5}},   {"log1p", {-1, 2}},      {"log1p", {0, 1e5}},
-      {"sin", {-1e3, 1e3}}, {"sin", {-1e9, 1e9}},    {"cos", {-1e3, 1e3}},    {"cos", {-1e9, 1e9}},    {"tan", {-1e3, 1e3}},
-      {"asin", {-1, 1}},    {"acos", {-1, 1}},       {"acos", {0.9, 1}},      {"atan", {-10, 10}},     {"sinh", {-90, 90}},
-      {"sinh", {-712, 712}}, {"cosh", {-90, 90}},    {"cosh", {-712, 712}},   {"tanh", {-12, 12}},     {"asinh", {-50, 50}},
-      {"acosh", {1, 1.1}},  {"acosh", {1, 50}},      {"atanh", {-1, 1}},      {"erf", {-1, 1}},        {"erfc", {0, 11}},
-      {"erfc", {0, 28}},    {"cbrt", {-1000, 1000}}, {"rsqrt", {0, 1000}},    {"sigmoid", {-105, 20}}, {"sigmoid", {-746, 40}},
+      {"exp", {-105, 90}},   {"exp", {-746, 710}},    {"exp2", {-151, 129}},   {"exp2", {-1076, 1025}},
+      {"expm1", {-40, 90}},  {"log", {0.4, 2.5}},     {"log2", {0.4, 2.5}},    {"log10", {0.4, 2.5}},
+      {"log1p", {-1, 2}},    {"log1p", {0, 1e5}},     {"sin", {-1e3, 1e3}},    {"sin", {-1e9, 1e9}},
+      {"cos", {-1e3, 1e3}},  {"cos", {-1e9, 1e9}},    {"tan", {-1e3, 1e3}},    {"asin", {-1, 1}},
+      {"acos", {-1, 1}},     {"acos", {0.9, 1}},      {"atan", {-10, 10}},     {"sinh", {-90, 90}},
+      {"sinh", {-712, 712}}, {"cosh", {-90, 90}},     {"cosh", {-712, 712}},   {"tanh", {-12, 12}},
+      {"asinh", {-50, 50}},  {"acosh", {1, 1.1}},     {"acosh", {1, 50}},      {"atanh", {-1, 1}},
+      {"erf", {-1, 1}},      {"erfc", {0, 11}},       {"erfc", {0, 28}},       {"cbrt", {-1000, 1000}},
+      {"rsqrt", {0, 1000}},  {"sigmoid", {-105, 20}}, {"sigmoid", {-746, 40}},
   };
   return table;
 }

@@ -49,7 +49,8 @@ struct Builder {
     graph.constants.push_back(c);
     return op(OpId::constant, {}, c.type.dtype, c.type.shape, {static_cast<int64_t>(graph.constants.size() - 1)});
   }
-  ValueId op(OpId id, std::vector<ValueId> operands, DType dtype, const Shape& shape, std::vector<Attribute> attributes = {}) {
+  ValueId op(OpId id, std::vector<ValueId> operands, DType dtype, const Shape& shape,
+             std::vector<Attribute> attributes = {}) {
     const ValueId result = value(dtype, shape);
     Node node{id, std::move(operands), std::move(attributes), {result}, {}, {}};
     stack.back()->nodes.push_back(std::move(node));
@@ -65,7 +66,8 @@ Result<std::vector<Constant>> reduce(OpId op, const Constant& x, std::vector<int
 
 std::vector<float> wavy(int64_t n) {
   std::vector<float> v(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) v[i] = std::ldexp(static_cast<float>((i * 7919 + 13) % 1009) / 1009 - 0.5f, static_cast<int>(i % 11));
+  for (int64_t i = 0; i < n; ++i)
+    v[i] = std::ldexp(static_cast<float>((i * 7919 + 13) % 1009) / 1009 - 0.5f, static_cast<int>(i % 11));
   return v;
 }
 

@@ -92,7 +92,13 @@ TEST_CASE("reference floats round once and never contract") {
   const float a = 1 + 0x1p-12f;
   CHECK((s(a) * s(a) - s(1 + 0x1p-11f)).value<float>() == 0.0f);  // 2^-24 was rounded away
   CHECK(fma(s(a), s(a), s(-(1 + 0x1p-11f))).value<float>() == 0x1p-24f);
-  for (auto [x, want] : {std::pair{0.5, 0.0}, {1.5, 2.0}, {2.5, 2.0}, {-0.5, -0.0}, {-1.5, -2.0}, {0.49999999999999994, 0.0}, {1e300, 1e300}}) {
+  for (auto [x, want] : {std::pair{0.5, 0.0},
+                         {1.5, 2.0},
+                         {2.5, 2.0},
+                         {-0.5, -0.0},
+                         {-1.5, -2.0},
+                         {0.49999999999999994, 0.0},
+                         {1e300, 1e300}}) {
     const double got = round_even(s(x)).value<double>();
     CHECK(got == want);
     CHECK(std::signbit(got) == std::signbit(want));

@@ -51,7 +51,8 @@ TEST_CASE("reference interpreter matches NumPy on every op's vectors") {
     }
     REQUIRE(results->size() == c.results.size());
     for (size_t i = 0; i < c.results.size(); ++i)
-      if (auto why = golden::mismatch(c.results[i], (*results)[i].data->data())) FAIL_CHECK("result " << i << ": " << *why);
+      if (auto why = golden::mismatch(c.results[i], (*results)[i].data->data()))
+        FAIL_CHECK("result " << i << ": " << *why);
   }
   // Random normal numbers have no closed form in NumPy; constants and control ops are tested with whole graphs.
   for (size_t i = 0; i < op_count; ++i) {

@@ -68,16 +68,16 @@ int main(int argc, char** argv) {
 }  // namespace kiln::cli
 
 int main(int argc, char** argv) {
-  int code = 1;
   try {
-    code = kiln::cli::main(argc, argv);
-    if (std::fflush(stdout) == 0) return code;
+    const int code = kiln::cli::main(argc, argv);
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
     std::fprintf(stderr, "kiln: cannot write the output: %s\n", std::strerror(errno));
+    return 1;
   } catch (const kiln::cli::Misuse& e) {
-    code = 2;
     std::fprintf(stderr, "kiln: %s\n", e.what());
+    return 2;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "kiln: %s\n", e.what());
+    return 1;
   }
-  return code;
 }

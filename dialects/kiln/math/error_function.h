@@ -4,14 +4,14 @@
 
 namespace kiln::strict {
 
-// erfc(a) for a >= 0: e^(-a^2) times a polynomial in t = (a-k)/(a+k), over 1+2a (Shepherd and Laframboise 1981).
+// erfc(a) for a >= 0.6: e^(-a^2) times a polynomial in t = (a-k)/(a+k), over 1+2a (Shepherd and Laframboise 1981).
 template <class S>
 S erfc_positive(S a) {
   bool single = dtype(a) == DType::f32;
   S b = at_most(a, single ? 11.0 : 28.0);
   S square = b * b;
   S low = fma(b, b, -square);
-  S k = constant(a, single ? 2.0 : 3.75), one = constant(a, 1.0);
+  S k = constant(a, single ? 2.0 : 5.0), one = constant(a, 1.0);
   S t = (b - k) / (b + k);
   S g = polynomial(t, pick(a, erfc_f32, erfc_f64)) / fma(b, constant(a, 2.0), one);
   return exp_times(-square, -low, g);

@@ -20,7 +20,8 @@ S exp(S x) {
   return scale_in_two_steps(polynomial(parts.r, pick(x, exp_f32, exp_f64)), parts.bits);
 }
 
-// e^(x + low) times y, where x <= 0 and low is small beside 1: for products whose exponent needs more bits than one float.
+// e^(x + low) times y, where x <= 0 and low is small beside 1: for products whose exponent needs more bits than one
+// float.
 template <class S>
 S exp_times(S x, S low, S y) {
   S z = at_least(x, dtype(x) == DType::f32 ? -120.0 : -760.0);
@@ -41,7 +42,8 @@ S exp2(S x) {
   return scale_in_two_steps(polynomial(r, pick(x, exp2_f32, exp2_f64)), bitcast(t, layout.integer));
 }
 
-// (e^a - 1)/4 and e^a/4, a <= 89 or 711: a quarter, so that the power of two stays finite up to twice the largest float.
+// (e^a - 1)/4 and e^a/4, a <= 89 or 711: a quarter, so that the power of two stays finite up to twice the largest
+// float.
 template <class S>
 struct QuarterExp {
   S minus_one;

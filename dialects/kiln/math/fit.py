@@ -208,18 +208,18 @@ def emit_error_function():
     for dtype, terms in (("f32", 7), ("f64", 12)):
         c, e = fit(lambda z: series(z) - 1, list(range(terms)), lambda z: 1 / series(z), tiny, 1, dtype)
         emit(f"erf_{dtype}", c, "erf(x)/x - 1 over z = x^2, |x| <= 1.", e)
-    middle = mpf("2.46")
+    middle, low = mpf("2.46"), mpf("0.6")
     c, e = fit(lambda u: mp.erfc(u + middle) ** (mpf(1) / 4), list(range(9)), lambda u: 4 * mp.erfc(u + middle) ** (mpf(3) / 4), 1 - middle, mpf("3.92") - middle, "f32")
     emit("erfc_root_f32", c, "erfc(2.46 + u)^(1/4) on 1 <= 2.46 + u <= 3.92; error of its fourth power, absolute.", e)
-    for dtype, terms, k, top in (("f32", 10, mpf(2), mpf("10.2")), ("f64", 24, mpf("3.75"), mpf("27.3"))):
+    for dtype, terms, k, top in (("f32", 9, mpf(2), mpf("10.2")), ("f64", 22, mpf(5), mpf("27.3"))):
 
         @functools.cache
         def scaled(t, k=k):
             a = k * (1 + t) / (1 - t)
             return (1 + 2 * a) * mp.exp(a * a) * mp.erfc(a)
 
-        c, e = fit(scaled, list(range(terms)), lambda t: 1 / scaled(t), -1, (top - k) / (top + k), dtype)
-        emit(f"erfc_{dtype}", c, f"(1+2a) e^(a^2) erfc(a) over t = (a-{mp.nstr(k, 3)})/(a+{mp.nstr(k, 3)}) (Shepherd and Laframboise 1981).", e)
+        c, e = fit(scaled, list(range(terms)), lambda t: 1 / scaled(t), (low - k) / (low + k), (top - k) / (top + k), dtype)
+        emit(f"erfc_{dtype}", c, f"(1+2a) e^(a^2) erfc(a) on 0.6 <= a <= {mp.nstr(top, 3)} over t = (a-{mp.nstr(k, 3)})/(a+{mp.nstr(k, 3)}) (Shepherd and Laframboise 1981).", e)
 
 
 def main():

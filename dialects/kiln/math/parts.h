@@ -97,8 +97,8 @@ Ln2Parts<S> split_by_ln2(S x, int offset) {
   return {n, bitcast(t, layout_of(dtype(x)).integer), r};
 }
 
-// y 2^n for bits = n + 2 bias (as from split_by_ln2), n from 2 - 2 bias to 2 bias, y not subnormal: in two steps, so that
-// results may be subnormal (rounded once) or overflow.
+// y 2^n for bits = n + 2 bias (as from split_by_ln2), n from 2 - 2 bias to 2 bias, y not subnormal: in two steps, so
+// that results may be subnormal (rounded once) or overflow.
 template <class S>
 S scale_in_two_steps(S y, S bits) {
   S half = shifted_right(bits, 1);

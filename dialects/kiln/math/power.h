@@ -91,7 +91,8 @@ S signed_power(S x, S y, bool single) {
   return select((x == one) | (y == zero), one, result);
 }
 
-// x to the power y, with C99's special values: pow(x, 0) = pow(1, y) = 1, NaN for x < 0 and fractional y, signs of odd y.
+// x to the power y, with C99's special values: pow(x, 0) = pow(1, y) = 1, NaN for x < 0 and fractional y, signs of odd
+// y.
 template <class S>
 S pow(S x, S y) {
   bool single = dtype(x) == DType::f32;
@@ -116,7 +117,8 @@ S cbrt(S x) {
         S r = fma(q, constant(y, -3.0), e);  // -1, 0 or 1
         S up = r > zero, down = r < zero;
         S v = m * select(up, two, select(down, constant(y, 0.5), one));
-        S root = polynomial(m, cbrt_f64) * select(up, constant(y, cbrt2_f64[1]), select(down, constant(y, cbrt2_f64[0]), one));
+        S root = polynomial(m, cbrt_f64) *
+                 select(up, constant(y, cbrt2_f64[1]), select(down, constant(y, cbrt2_f64[0]), one));
         S cube = root * root * root;
         root = root * ((cube + two * v) / (two * cube + v));
         if (!single) {

@@ -21,7 +21,8 @@
 //   fma(x, y, z)                         one rounding
 //   sqrt(x) abs(x) floor(x) ceil(x) trunc(x) round_even(x)   floats, IEEE; abs also integers (wraps at MIN)
 //   copysign(x, y)
-//   exp(x) log(x) tanh(x) ...            the functions of functions.h: one name each, floats
+//   exp(x) log(x) tanh(x) ...            the functions of functions.h: one name each, floats. Inside namespace strict they call
+//                                        each other as strict::name, so a type may map the bare names to ops of its own
 //
 // `if` on S is not possible: write select. A body must not divide integers by zero even in lanes it does not use.
 #pragma once

@@ -4,7 +4,8 @@
 
 namespace kiln::strict {
 
-// x = n pi/2 + r + low with |r| <= pi/4 (0.88 for the largest f64, where 2/pi is not known well enough for n) and |low| far below r's last bit; `quadrant`: i64 whose lowest 2 bits are n mod 4.
+// x = n pi/2 + r + low with |r| <= pi/4 (0.88 for the largest f64, where 2/pi is not known well enough for n) and |low|
+// far below r's last bit; `quadrant`: i64 whose lowest 2 bits are n mod 4.
 template <class S>
 struct HalfPiParts {
   S quadrant;
