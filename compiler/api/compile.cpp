@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -44,7 +43,8 @@ Result<const CompilerInterface*> open_compiler() {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
       return Status(Code::unavailable, std::string("the compiler cannot be loaded, and the function is not in the disk "
-                                                   "cache: ") + dlerror());
+                                                   "cache: ") +
+                                           dlerror());
     const void* symbol = dlsym(library, "kiln_compiler_interface");
     if (!symbol) return Status(Code::unavailable, path + " is not Kiln's compiler: it has no kiln_compiler_interface");
     return static_cast<const CompilerInterface*>(symbol);
@@ -58,7 +58,7 @@ const std::string& build_id() {
     std::string text = "1";  // the layout of this text and of graph_bytes
     for (const std::string& path : {file_of(reinterpret_cast<const void*>(&compile)),
                                     file_of(reinterpret_cast<const void*>(&host_target)), compiler_path()}) {
-      struct stat s {};
+      struct stat s{};
       stat(path.c_str(), &s);
       text += "/" + std::to_string(s.st_size) + "." + std::to_string(s.st_mtim.tv_sec) + "." +
               std::to_string(s.st_mtim.tv_nsec);

@@ -25,9 +25,12 @@ std::string environment(const char* name) {
 }  // namespace
 
 DiskCache::DiskCache() {
-  if (std::string d = environment("KILN_CACHE_DIR"); !d.empty()) folder_ = d;
-  else if (std::string x = environment("XDG_CACHE_HOME"); !x.empty()) folder_ = x + "/kiln";
-  else if (std::string h = environment("HOME"); !h.empty()) folder_ = h + "/.cache/kiln";
+  if (std::string d = environment("KILN_CACHE_DIR"); !d.empty())
+    folder_ = d;
+  else if (std::string x = environment("XDG_CACHE_HOME"); !x.empty())
+    folder_ = x + "/kiln";
+  else if (std::string h = environment("HOME"); !h.empty())
+    folder_ = h + "/.cache/kiln";
 }
 
 std::string DiskCache::path(const std::string& key) const { return folder_ + "/" + key + extension; }

@@ -280,7 +280,7 @@ class FusionLowering {
     Dim extent = 1, inner = 1;
     StringRef schedule = fusion_.getSchedule();
     size_t outer = 0;
-    double costPerElement = 0.02;
+    double costPerElement = 0.1;
     function_.walk([&](Operation* op) {
       if (isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::SqrtOp, math::AbsFOp>(op)) costPerElement += 0.3;
       else if (isa<arith::ArithDialect>(op->getDialect())) costPerElement += 0.03;

@@ -70,6 +70,10 @@ class Collector {
     auto module = importGraph(context_, *graph);
     if (Status s = runPipeline(*module, Stage::kiln, Stage::kernels, options_); !s.ok())
       return Status(s.code(), name + ": " + std::string(s.message()));
+    // A kernel that reads fewer operands than the op has cannot be called with the op's operands.
+    bool whole = true;
+    mainFunction(*module).walk([&](ir::LaunchOp op) { whole &= op.getInputs().size() == graph->inputs.size(); });
+    if (!whole) return {};
     for (auto f : llvm::make_early_inc_range(module->getOps<mlir::func::FuncOp>())) {
       if (!isKernel(f)) continue;
       f->remove();

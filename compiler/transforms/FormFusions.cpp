@@ -49,13 +49,13 @@ bool isScalarControl(Operation* op) {
   return ok;
 }
 
-// zeros, ones and the like become broadcasts of a scalar constant, so that there is one kind of splat to look for.
+// zeros and ones become broadcasts of a scalar constant, so that there is one kind of splat to look for.
 void expandSplats(Block& block) {
   for (Operation& op : llvm::make_early_inc_range(block)) {
     auto id = opIdOf(&op);
     if (!id) continue;
-    bool zero = *id == OpId::zeros || *id == OpId::zeros_like, one = *id == OpId::ones || *id == OpId::ones_like;
-    if (!zero && !one) continue;
+    const bool one = *id == OpId::ones;
+    if (!one && *id != OpId::zeros) continue;
     OpBuilder b(&op);
     Value result = op.getResult(0);
     Shape shape = shapeOf(result);
@@ -84,6 +84,9 @@ Operation* splatConstant(Value v) {
   if (!op || !cast<DenseElementsAttr>(op->getAttr("value")).isSplat()) return nullptr;
   return op;
 }
+
+// The same where `user` may take the scalar in its place: a reduction needs all the elements.
+Operation* splatFor(Operation* user, Value v) { return isReduction(user) ? nullptr : splatConstant(v); }
 
 Shape withoutUnits(const Shape& s) {
   Shape r;
@@ -208,7 +211,7 @@ class BlockFuser {
       int unit = units_.size();
       units_.push_back({{&op}, {}});
       unitOf_[&op] = unit;
-      for (Value v : operandsOf(&op))
+      for (Value v : capturedBy(&op))
         if (int p = producer(v); p >= 0) units_[unit].deps.insert(p);
       if (fusible(&op)) mergeWithProducers(&op);
     }
@@ -225,12 +228,12 @@ class BlockFuser {
   static bool fusible(Operation* op) { return isElementwise(op) || isReduction(op) || isView(op); }
 
   // Operands, and for control ops what their regions use from outside.
-  SmallVector<Value> operandsOf(Operation* op) {
+  static SmallVector<Value> capturedBy(Operation* op) {
     SmallVector<Value> values(op->getOperands());
     op->walk([&](Operation* inner) {
       if (inner != op)
         for (Value v : inner->getOperands())
-          if (v.getParentBlock() == &block_) values.push_back(v);
+          if (!op->isAncestor(v.getParentBlock()->getParentOp())) values.push_back(v);
     });
     return values;
   }
@@ -269,7 +272,7 @@ class BlockFuser {
   void mergeWithProducers(Operation* op) {
     SmallVector<int> candidates;
     for (Value v : op->getOperands())
-      if (int p = producer(v); p >= 0 && !splatConstant(v)) candidates.push_back(p);
+      if (int p = producer(v); p >= 0 && !splatFor(op, v)) candidates.push_back(p);
     llvm::sort(candidates, std::greater<>());
     for (int p : candidates) merge(find(unitOf_[op]), find(p));
   }
@@ -345,18 +348,25 @@ class BlockFuser {
     for (Operation* op : ops)
       for (Value v : op->getOperands()) {
         if (inside.contains(v.getDefiningOp()) || llvm::is_contained(inputs, v)) continue;
-        if (Operation* c = splatConstant(v)) constants.push_back(c);
+        if (Operation* c = splatFor(op, v)) constants.push_back(c);
         else inputs.push_back(v);
       }
     SmallVector<Type> types;
     SmallVector<Shape> shapes;
+    // Fusions make their own copy of a splat, so it is an output for other users only.
+    auto needsOutput = [&](Value v, Operation* user) {
+      return !inside.contains(user) && !(isElementwise(user) && splatConstant(v));
+    };
     for (Operation* op : ops)
-      if (llvm::any_of(op->getUsers(), [&](Operation* user) { return !inside.contains(user); })) {
+      if (llvm::any_of(op->getUsers(), [&](Operation* user) { return needsOutput(op->getResult(0), user); })) {
         outputs.push_back(op->getResult(0));
         types.push_back(op->getResult(0).getType());
         shapes.push_back(shapeOf(op->getResult(0)));
       }
-    if (outputs.empty()) return;
+    if (outputs.empty()) {
+      for (Operation* op : ops) op->moveBefore(block_.getTerminator());
+      return;
+    }
     SmallVector<mlir::Location> locs;
     for (Operation* op : ops) locs.push_back(op->getLoc());
     auto fusion = ir::FusionOp::create(b, b.getFusedLoc(locs), types, inputs, b.getStringAttr(g.schedule),
@@ -368,7 +378,7 @@ class BlockFuser {
     for (Operation* op : ops) {
       for (Value v : op->getOperands())
         if (!map.contains(v))
-          if (Operation* c = splatConstant(v)) {
+          if (Operation* c = splatFor(op, v)) {
             Operation* copy = inner.clone(*scalarConstant(inner, c));
             map.map(v, copy->getResult(0));
           }
@@ -378,14 +388,17 @@ class BlockFuser {
     for (Value v : outputs) yields.push_back(map.lookup(v));
     ir::YieldOp::create(inner, fusion.getLoc(), yields);
     for (auto [from, to] : llvm::zip(outputs, fusion.getOutputs()))
-      from.replaceUsesWithIf(to, [&](OpOperand& use) { return !inside.contains(use.getOwner()); });
-    for (Operation* op : llvm::reverse(ops)) op->erase();
+      from.replaceUsesWithIf(to, [&](OpOperand& use) { return needsOutput(from, use.getOwner()); });
+    for (Operation* op : llvm::reverse(ops)) {
+      if (op->use_empty()) op->erase();
+      else op->moveBefore(block_.getTerminator());
+    }
   }
 
   void fuseControl(OpBuilder& b, Operation* op) {
     SmallVector<Value> inputs;
     SmallVector<Operation*> constants;
-    for (Value v : operandsOf(op)) {
+    for (Value v : capturedBy(op)) {
       if (Operation* c = v.getDefiningOp(); c && c->hasAttr("value")) {
         if (!llvm::is_contained(constants, c)) constants.push_back(c);
       } else if (!llvm::is_contained(inputs, v)) {
@@ -442,10 +455,11 @@ struct FormFusionsPass : PassWrapper<FormFusionsPass, OperationPass<ModuleOp>> {
       for (Operation& op : *block)
         if (isControl(&op))
           for (mlir::Region& region : op.getRegions()) blocks.push_back(&region.front());
-      // Constants that lived on only in the fusions.
+    }
+    // Constants that live on only in the fusions.
+    for (Block* block : llvm::reverse(blocks))
       for (Operation& op : llvm::make_early_inc_range(llvm::reverse(*block)))
         if (op.use_empty() && isMemoryEffectFree(&op) && !op.hasTrait<OpTrait::IsTerminator>()) op.erase();
-    }
   }
 };
 

@@ -1,5 +1,8 @@
 // A reduction over dims that are not neighbours becomes one reduction for each run of neighbours, the last run first:
 // that order is part of the op's meaning, and eager code does the same.
+//
+// A few long rows become many rows of one chunk each and a reduction of their results, so that threads can share the
+// work. Chunk results are combined in order either way, so no bit changes (docs/design, "Reduction order").
 #include "compiler/lower/OpAccess.h"
 #include "compiler/transforms/Passes.h"
 
@@ -16,6 +19,25 @@ SmallVector<std::vector<int64_t>> runsOf(std::vector<int64_t> axes) {
     runs.back().push_back(axis);
   }
   return runs;
+}
+
+constexpr int64_t rowChunk = 4096, fewRows = 8, fewChunks = 4, mostChunks = 1024;
+
+Value reshape(OpBuilder& b, mlir::Location loc, Value x, ArrayRef<int64_t> dims) {
+  OperationState state(loc, "kiln.reshape", x, RankedTensorType::get(dims, cast<RankedTensorType>(x.getType()).getElementType()),
+                       b.getNamedAttr("shape", b.getDenseI64ArrayAttr(dims)));
+  return b.create(state)->getResult(0);
+}
+
+Value reduceLike(OpBuilder& b, Operation* op, Value x, int64_t axis) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> dims(type.getShape());
+  dims.erase(dims.begin() + axis);
+  OperationState state(op->getLoc(), op->getName(), x, RankedTensorType::get(dims, type.getElementType()), op->getAttrDictionary().getValue());
+  Operation* part = b.create(state);
+  part->setAttr("axis", b.getDenseI64ArrayAttr({axis}));
+  part->setAttr("keepdims", b.getBoolAttr(false));
+  return part->getResult(0);
 }
 
 struct NormalizeReductionsPass : PassWrapper<NormalizeReductionsPass, OperationPass<ModuleOp>> {
@@ -43,7 +65,10 @@ struct NormalizeReductionsPass : PassWrapper<NormalizeReductionsPass, OperationP
       return;
     }
     auto runs = runsOf(axes);
-    if (runs.size() <= 1) return;
+    if (runs.size() <= 1) {
+      if (axes.size() == runs[0].size()) splitLongRows(op, runs[0], shape);
+      return;
+    }
     bool keep = std::get<bool>(attributesOf(op)[1]);
     OpBuilder b(op);
     Value x = op->getOperand(0);
@@ -59,6 +84,22 @@ struct NormalizeReductionsPass : PassWrapper<NormalizeReductionsPass, OperationP
       x = part->getResult(0);
     }
     op->getResult(0).replaceAllUsesWith(x);
+    op->erase();
+  }
+
+  void splitLongRows(Operation* op, ArrayRef<int64_t> run, const Shape& shape) {
+    if (!shape.known() || run.back() != shape.rank() - 1) return;
+    int64_t rows = 1, length = 1;
+    for (int i = 0; i < shape.rank(); ++i) (i < run.front() ? rows : length) *= shape[i].size();
+    if (rows > fewRows || length % rowChunk || length / rowChunk < fewChunks || length / rowChunk > mostChunks) return;
+    if (cast<RankedTensorType>(op->getOperand(0).getType()).getElementType() != cast<RankedTensorType>(op->getResult(0).getType()).getElementType())
+      return;
+    OpBuilder b(op);
+    const int64_t chunks = length / rowChunk;
+    Value parts = reduceLike(b, op, reshape(b, op->getLoc(), op->getOperand(0), {rows, chunks, rowChunk}), 2);
+    Value total = reduceLike(b, op, reshape(b, op->getLoc(), parts, {rows, chunks, 1}), 1);
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    op->getResult(0).replaceAllUsesWith(reshape(b, op->getLoc(), total, type.getShape()));
     op->erase();
   }
 };

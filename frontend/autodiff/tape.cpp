@@ -134,19 +134,41 @@ std::vector<Tensor> TapeImpl::gradients(std::span<const Tensor> targets, std::sp
     throw_error(Code::failed_precondition, "gradient: the tape belongs to another trace", where);
   if (used_ && !options_.persistent)
     throw_error(Code::failed_precondition,
-                "gradient: the tape was used before; make it with {.persistent = true} to ask it more than once", where);
+                "gradient: the tape was used before; make it with {.persistent = true} to ask it more than once",
+                where);
   if (!options.output_gradients.empty() && options.output_gradients.size() != targets.size())
     throw_error(Code::invalid_argument,
                 "gradient: " + std::to_string(options.output_gradients.size()) + " output_gradients for " +
                     std::to_string(targets.size()) + " targets",
                 where);
+  auto check_present = [&](const Tensor& x, const char* what) {
+    if (!x.defined())
+      throw_error(Code::invalid_argument, std::string("gradient: ") + what + " is an empty Tensor", where);
+    if (!context && x.symbolic()) throw_escaped(*x.rep(), "gradient", where);
+  };
+  for (const Tensor& target : targets) check_present(target, "the target");
+  for (const Source& source : sources)
+    if (!source.variable().defined()) check_present(source.tensor(), "a source");
+  for (size_t i = 0; i < options.output_gradients.size(); ++i) {
+    const Tensor &given = options.output_gradients[i], &target = targets[i];
+    check_present(given, "one of the output_gradients");
+    bool fits = given.dtype() == target.dtype() && given.rank() == target.rank();
+    for (int d = 0; fits && d < given.rank(); ++d) {
+      const Dim a = given.shape()[d], b = target.shape()[d];
+      fits = a == b || !a.known() || !b.known();
+    }
+    if (!fits)
+      throw_error(Code::invalid_argument,
+                  "gradient: output_gradients[" + std::to_string(i) + "] is " + describe(given) +
+                      ", its target is " + describe(target),
+                  where);
+  }
   used_ = true;
   if (!options_.persistent) recording = false;
 
   std::unordered_map<uint64_t, Tensor> gradient;  // of each tensor reached, by key
   for (size_t i = 0; i < targets.size(); ++i) {
     const UserScope scope("gradient", where);
-    if (!targets[i].defined()) throw_error(Code::invalid_argument, "gradient: the target is an empty Tensor", where);
     const Tensor target = context ? context->import(targets[i], "gradient", where) : targets[i];
     if (!is_floating(target.dtype())) continue;
     Tensor seed = options.output_gradients.empty() ? ones_like(target) : options.output_gradients[i];
@@ -189,8 +211,6 @@ std::vector<Tensor> TapeImpl::gradients(std::span<const Tensor> targets, std::sp
           if (Tensor part = found(value); part.defined()) g = sum(std::move(g), part);
       if (!g.defined() && options.unconnected == Unconnected::zero) g = zeros_like(source.variable());
     } else {
-      if (!source.tensor().defined())
-        throw_error(Code::invalid_argument, "gradient: a source is an empty Tensor", where);
       g = found(context ? context->import(source.tensor(), "gradient", where) : source.tensor());
       if (!g.defined() && options.unconnected == Unconnected::zero) g = zeros_like(source.tensor());
     }
@@ -205,21 +225,24 @@ std::vector<Tensor> TapeImpl::gradients(std::span<const Tensor> targets, std::sp
 GradientTape::GradientTape(const TapeOptions& options) : impl_(std::make_unique<detail::TapeImpl>(options)) {}
 GradientTape::~GradientTape() = default;
 
-void GradientTape::watch(const Tensor& x) {
-  if (!x.defined()) throw_error(Code::invalid_argument, "watch: the Tensor is empty", std::source_location::current());
+void GradientTape::watch(const Tensor& x, std::source_location where) {
+  if (!x.defined()) throw_error(Code::invalid_argument, "watch: the Tensor is empty", where);
   impl_->watch(x);
 }
-void GradientTape::watch(const Variable& x) { impl_->watch_variable(*x.state()); }
+void GradientTape::watch(const Variable& x, std::source_location where) {
+  if (!x.defined()) throw_error(Code::invalid_argument, "watch: the Variable is empty", where);
+  impl_->watch_variable(*x.state());
+}
 std::vector<Variable> GradientTape::watched_variables() const { return impl_->watched_variables(); }
 void GradientTape::reset() { impl_->reset(); }
 
-std::vector<Tensor> GradientTape::gradient(const Tensor& target, const std::vector<Variable>& sources,
-                                           const GradientOptions& options, std::source_location where) {
-  return impl_->gradients({&target, 1}, std::vector<Source>(sources.begin(), sources.end()), options, where);
+std::vector<Tensor> GradientTape::gradient(const Operand& target, const std::vector<Variable>& sources,
+                                           const GradientOptions& options) {
+  return gradients({target.tensor()}, std::vector<Source>(sources.begin(), sources.end()), options, target.where());
 }
-std::vector<Tensor> GradientTape::gradient(const Tensor& target, const std::vector<Tensor>& sources,
-                                           const GradientOptions& options, std::source_location where) {
-  return impl_->gradients({&target, 1}, std::vector<Source>(sources.begin(), sources.end()), options, where);
+std::vector<Tensor> GradientTape::gradient(const Operand& target, const std::vector<Tensor>& sources,
+                                           const GradientOptions& options) {
+  return gradients({target.tensor()}, std::vector<Source>(sources.begin(), sources.end()), options, target.where());
 }
 std::vector<Tensor> GradientTape::gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
                                             const GradientOptions& options, std::source_location where) {

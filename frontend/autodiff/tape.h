@@ -52,31 +52,28 @@ class GradientTape {
   GradientTape& operator=(const GradientTape&) = delete;
 
   // Variables that are trainable are watched by themselves.
-  void watch(const Tensor& x);
-  void watch(const Variable& x);
+  void watch(const Tensor& x, std::source_location where = std::source_location::current());
+  void watch(const Variable& x, std::source_location where = std::source_location::current());
   std::vector<Variable> watched_variables() const;
 
   // The gradient of the sum of `target`, one per source: auto [dw, db] = tape.gradient(loss, w, b). An empty Tensor
   // where the target does not depend on the source. An error if called twice on a tape that is not persistent.
-  Tensor gradient(const Tensor& target, const Source& source,
-                  std::source_location where = std::source_location::current()) {
-    return gradients({target}, {source}, {}, where)[0];
+  Tensor gradient(const Operand& target, const Source& source) {
+    return gradients({target.tensor()}, {source}, {}, target.where())[0];
   }
   template <class... More>
     requires(std::constructible_from<Source, const More&> && ...)
-  std::array<Tensor, 2 + sizeof...(More)> gradient(const Tensor& target, const Source& first, const Source& second,
+  std::array<Tensor, 2 + sizeof...(More)> gradient(const Operand& target, const Source& first, const Source& second,
                                                    const More&... more) {
-    std::vector<Tensor> all = gradients({target}, {first, second, Source(more)...}, {});
+    std::vector<Tensor> all = gradients({target.tensor()}, {first, second, Source(more)...}, {}, target.where());
     std::array<Tensor, 2 + sizeof...(More)> result;
     std::move(all.begin(), all.end(), result.begin());
     return result;
   }
-  std::vector<Tensor> gradient(const Tensor& target, const std::vector<Variable>& sources,
-                               const GradientOptions& options = {},
-                               std::source_location where = std::source_location::current());
-  std::vector<Tensor> gradient(const Tensor& target, const std::vector<Tensor>& sources,
-                               const GradientOptions& options = {},
-                               std::source_location where = std::source_location::current());
+  std::vector<Tensor> gradient(const Operand& target, const std::vector<Variable>& sources,
+                               const GradientOptions& options = {});
+  std::vector<Tensor> gradient(const Operand& target, const std::vector<Tensor>& sources,
+                               const GradientOptions& options = {});
   // The general form: the gradients of several targets add up.
   std::vector<Tensor> gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
                                 const GradientOptions& options = {},
@@ -104,7 +101,9 @@ class GradientTape {
 namespace detail {
 inline const Tensor& loss_of(const Tensor& x) { return x; }
 template <class T>
-const Tensor& loss_of(const T& values) { return std::get<0>(values); }
+const Tensor& loss_of(const T& values) {
+  return std::get<0>(values);
+}
 }  // namespace detail
 
 // Calls f, which returns the loss or a tuple that starts with it: (what f returned, the gradients).
@@ -114,7 +113,7 @@ auto value_and_gradient(F&& f, const std::vector<Variable>& variables,
                         std::source_location where = std::source_location::current()) {
   GradientTape tape;
   auto value = f();
-  std::vector<Tensor> gradients = tape.gradient(detail::loss_of(value), variables, {}, where);
+  std::vector<Tensor> gradients = tape.gradient(Operand(detail::loss_of(value), where), variables);
   return std::pair(std::move(value), std::move(gradients));
 }
 

@@ -29,7 +29,8 @@ std::string describe(const TensorType& type) { return std::string(name_of(type.d
 
 Tensor checked_predicate(const Operand& predicate, const char* op) {
   Tensor p = predicate.tensor();
-  if (!p.defined()) throw_error(Code::invalid_argument, std::string(op) + ": the condition is an empty Tensor", predicate.where());
+  if (!p.defined())
+    throw_error(Code::invalid_argument, std::string(op) + ": the condition is an empty Tensor", predicate.where());
   if (p.rank() != 0 || p.dtype() != DType::bool_)
     throw_error(Code::invalid_argument,
                 std::string(op) + ": the condition is " + describe({p.dtype(), p.shape()}) + ", it must be bool[]",
@@ -40,8 +41,8 @@ Tensor checked_predicate(const Operand& predicate, const char* op) {
 [[noreturn]] void throw_changed_type(size_t part, const TensorType& before, const TensorType& after,
                                      std::source_location where) {
   throw_error(Code::invalid_argument,
-              "while_loop: part " + std::to_string(part) + " of the state is " + describe(before) + " at the start and " +
-                  describe(after) + " after one pass; a loop must keep dtypes and shapes" +
+              "while_loop: part " + std::to_string(part) + " of the state is " + describe(before) +
+                  " at the start and " + describe(after) + " after one pass; a loop must keep dtypes and shapes" +
                   (after.dtype == before.dtype ? "" : " (convert with .to(...))"),
               where);
 }
@@ -70,7 +71,8 @@ OwnedLeaves trace_cond(TraceContext& trace, const Operand& predicate, const std:
   const std::source_location where = predicate.where();
   const Tensor p = trace.import(checked_predicate(predicate, "cond"), "cond", where);
   const RegionGuard guard(trace);
-  Recorded yes = record(trace, false, "cond", where, then_branch), no = record(trace, false, "cond", where, else_branch);
+  Recorded yes = record(trace, false, "cond", where, then_branch),
+           no = record(trace, false, "cond", where, else_branch);
   if (yes.leaves.tensors.size() != no.leaves.tensors.size() || yes.leaves.words != no.leaves.words)
     throw_error(Code::invalid_argument, "cond: the branches return different structures (numbers, lengths)", where);
   // Variables assigned in either branch are further results.
@@ -88,8 +90,8 @@ OwnedLeaves trace_cond(TraceContext& trace, const Operand& predicate, const std:
     const TensorType a = trace.types()[yes.open.region.results[i]], b = trace.types()[no.open.region.results[i]];
     if (!(a == b))
       throw_error(Code::invalid_argument,
-                  "cond: result " + std::to_string(i) + " is " + describe(a) + " in the first branch and " + describe(b) +
-                      " in the second; both must be of one dtype and shape",
+                  "cond: result " + std::to_string(i) + " is " + describe(a) + " in the first branch and " +
+                      describe(b) + " in the second; both must be of one dtype and shape",
                   where);
     node.results.push_back(trace.new_value(a));
   }
@@ -98,7 +100,8 @@ OwnedLeaves trace_cond(TraceContext& trace, const Operand& predicate, const std:
   record_cond_on_tapes(trace, node, results);
   size_t next = yes.leaves.tensors.size();
   for (int variable : assigned) trace.set_variable_value(variable, results[next++].rep()->value);
-  return {{results.begin(), results.begin() + static_cast<std::ptrdiff_t>(yes.leaves.tensors.size())}, yes.leaves.words};
+  return {{results.begin(), results.begin() + static_cast<std::ptrdiff_t>(yes.leaves.tensors.size())},
+          yes.leaves.words};
 }
 
 // Replaces values in a region and the regions inside of it.
@@ -113,8 +116,9 @@ void substitute(Region& region, const std::map<ValueId, ValueId>& changes) {
   for (ValueId& result : region.results) replace(result);
 }
 
-OwnedLeaves trace_while(TraceContext& trace, const std::function<Tensor(LeafReader&)>& condition, const RegionBody& body,
-                        OwnedLeaves initial, int64_t max_iterations, std::source_location where) {
+OwnedLeaves trace_while(TraceContext& trace, const std::function<Tensor(LeafReader&)>& condition,
+                        const RegionBody& body, OwnedLeaves initial, int64_t max_iterations,
+                        std::source_location where) {
   const RegionGuard guard(trace);
   std::vector<Tensor> start;
   std::vector<TensorType> types;
@@ -167,7 +171,7 @@ OwnedLeaves trace_while(TraceContext& trace, const std::function<Tensor(LeafRead
     node.operands.push_back(before);
     const auto tested = test.open.variables.find(variable);
     test.open.region.arguments.push_back(tested == test.open.variables.end() ? trace.new_value(trace.types()[before])
-                                                                            : tested->second.placeholder);
+                                                                             : tested->second.placeholder);
     const auto& value = next.open.variables.at(variable);
     next.open.region.arguments.push_back(value.placeholder);
     next.open.region.results.push_back(value.current);
@@ -183,15 +187,16 @@ OwnedLeaves trace_while(TraceContext& trace, const std::function<Tensor(LeafRead
   return {{results.begin(), results.begin() + static_cast<std::ptrdiff_t>(types.size())}, initial.words};
 }
 
-OwnedLeaves eager_while(const std::function<Tensor(LeafReader&)>& condition, const RegionBody& body,
-                        OwnedLeaves state, std::source_location where) {
+OwnedLeaves eager_while(const std::function<Tensor(LeafReader&)>& condition, const RegionBody& body, OwnedLeaves state,
+                        std::source_location where) {
   for (;;) {
     LeafReader tested{state.tensors, {}, state.words};
     if (!bool(checked_predicate(Operand(condition(tested), where), "while_loop"))) return state;
     LeafReader present{state.tensors, {}, state.words};
     OwnedLeaves next = body(present);
     if (next.tensors.size() != state.tensors.size() || next.words != state.words)
-      throw_error(Code::invalid_argument, "while_loop: the body returns another structure than the initial state", where);
+      throw_error(Code::invalid_argument, "while_loop: the body returns another structure than the initial state",
+                  where);
     for (size_t i = 0; i < next.tensors.size(); ++i) {
       const TensorType before = state.tensors[i].rep()->type(), after = next.tensors[i].rep()->type();
       if (!(before == after)) throw_changed_type(i, before, after, where);
@@ -211,7 +216,8 @@ OwnedLeaves run_cond(const Operand& predicate, const std::function<OwnedLeaves()
 OwnedLeaves run_while(const std::function<Tensor(LeafReader&)>& condition, const RegionBody& body, OwnedLeaves initial,
                       const WhileOptions& options, std::source_location where) {
   for (const Tensor& x : initial.tensors)
-    if (!x.defined()) throw_error(Code::invalid_argument, "while_loop: a part of the initial state is an empty Tensor", where);
+    if (!x.defined())
+      throw_error(Code::invalid_argument, "while_loop: a part of the initial state is an empty Tensor", where);
   TraceContext* trace = TraceContext::current();
   const bool limited = options.max_iterations >= 0;
   auto run = [&](const auto& test, const auto& step, OwnedLeaves start) {

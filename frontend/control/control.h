@@ -1,5 +1,5 @@
-// Control flow on tensor values. Eagerly the lambdas just run; in the trace of a compiled function both become regions of
-// one op, so that the choice is made at each call.
+// Control flow on tensor values. Eagerly the lambdas just run; in the trace of a compiled function both become regions
+// of one op, so that the choice is made at each call.
 #pragma once
 #include <functional>
 #include <source_location>
@@ -29,19 +29,29 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
 // f(state), or f(a, b, ...) where the state is a tuple.
 template <class F, class State>
 decltype(auto) call_with(F& f, State&& state) {
-  if constexpr (is_tuple<std::remove_cvref_t<State>>) return std::apply(f, std::forward<State>(state));
-  else return f(std::forward<State>(state));
+  if constexpr (is_tuple<std::remove_cvref_t<State>>)
+    return std::apply(f, std::forward<State>(state));
+  else
+    return f(std::forward<State>(state));
 }
 
 // Numbers of an initial state become tensors: they are to change in the loop.
 template <class T>
-struct StateOf { using Type = T; };
+struct StateOf {
+  using Type = T;
+};
 template <Number T>
-struct StateOf<T> { using Type = Tensor; };
+struct StateOf<T> {
+  using Type = Tensor;
+};
 template <>
-struct StateOf<Variable> { using Type = Tensor; };
+struct StateOf<Variable> {
+  using Type = Tensor;
+};
 template <class... T>
-struct StateOf<std::tuple<T...>> { using Type = std::tuple<typename StateOf<T>::Type...>; };
+struct StateOf<std::tuple<T...>> {
+  using Type = std::tuple<typename StateOf<T>::Type...>;
+};
 }  // namespace detail
 
 // f() if predicate (one bool) is true, else g(). Both must return the same structure and dtypes; Tensors, tuples,
@@ -54,8 +64,10 @@ auto cond(const Operand& predicate, F&& f, G&& g) {
   auto wrap = [](auto& branch) {
     return [&branch] {
       detail::OwnedLeaves out;
-      if constexpr (std::is_void_v<R>) branch();
-      else out.take<R>(branch());
+      if constexpr (std::is_void_v<R>)
+        branch();
+      else
+        out.take<R>(branch());
       return out;
     };
   };

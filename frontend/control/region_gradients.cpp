@@ -64,14 +64,19 @@ void record_cond_on_tapes(TraceContext& trace, const Node& node, std::span<const
   const std::vector<Tensor> sources = wanted_free_values(trace, node);
   if (sources.empty()) return;
   const auto kept = std::make_shared<const Node>(node);
-  record_on_tapes({OpId::cond, sources, {results.begin(), results.end()}, {}, node.location,
+  record_on_tapes({OpId::cond,
+                   sources,
+                   {results.begin(), results.end()},
+                   {},
+                   node.location,
                    [&trace, kept, sources](std::span<const Tensor> incoming) {
                      auto branch = [&](const Region& region) {
                        return OwnedLeaves{gradients_of_region(trace, region, {}, sources, incoming), {}};
                      };
                      const Tensor predicate = trace.tensor_of(kept->operands[0], "cond", kept->location);
-                     return run_cond(predicate, [&] { return branch(kept->regions[0]); },
-                                     [&] { return branch(kept->regions[1]); })
+                     return run_cond(
+                                predicate, [&] { return branch(kept->regions[0]); },
+                                [&] { return branch(kept->regions[1]); })
                          .tensors;
                    }});
 }
@@ -81,10 +86,11 @@ namespace {
 // Saved states of a loop, per part of the state; memory is bounded whatever the trip count.
 constexpr int64_t saved_states = 256;
 
-// The backward pass of a loop of N iterations. It needs the state before each iteration, the last one first. Two levels:
-// the loop runs again and saves every q-th state, q = ceil(N / saved_states); then, the last stretch of q first, each
-// stretch runs again and saves its states, and is walked backwards. (A stretch too long for that keeps every r-th state
-// and runs the up to r - 1 iterations between once more.) Where N has a small known limit one level is enough.
+// The backward pass of a loop of N iterations. It needs the state before each iteration, the last one first. Two
+// levels: the loop runs again and saves every q-th state, q = ceil(N / saved_states); then, the last stretch of q
+// first, each stretch runs again and saves its states, and is walked backwards. (A stretch too long for that keeps
+// every r-th state and runs the up to r - 1 iterations between once more.) Where N has a small known limit one level is
+// enough.
 class LoopGradient {
  public:
   LoopGradient(TraceContext& trace, const Node& node, std::vector<Tensor> captured, int64_t max_iterations)
@@ -111,8 +117,8 @@ class LoopGradient {
           state, [](const std::vector<Tensor>& s) { return s[0] >= int64_t{0}; },
           [&](const std::vector<Tensor>& s) {
             const Tensor first = s[0] * q;
-            std::vector<Tensor> next = stretch(load(saved, s[0]), minimum(count - first, q), saved_states, true,
-                                               {s.begin() + 1, s.end()});
+            std::vector<Tensor> next =
+                stretch(load(saved, s[0]), minimum(count - first, q), saved_states, true, {s.begin() + 1, s.end()});
             next.insert(next.begin(), s[0] - 1);
             return next;
           });
@@ -184,7 +190,8 @@ class LoopGradient {
 
   // Walks `count` iterations from `state` backwards. `gradients`: of the state after them, and sums for the captures.
   State stretch(const State& state, const Tensor& count, int64_t capacity, bool may_be_longer, State gradients) {
-    const Tensor r = may_be_longer ? maximum(floordiv(count + (capacity - 1), capacity), int64_t{1}) : Tensor(int64_t{1});
+    const Tensor r =
+        may_be_longer ? maximum(floordiv(count + (capacity - 1), capacity), int64_t{1}) : Tensor(int64_t{1});
     const State saved = save(state, count, r, capacity);
     gradients.insert(gradients.begin(), count - 1);
     gradients = loop(
@@ -244,7 +251,11 @@ void record_while_on_tapes(TraceContext& trace, const Node& node, std::span<cons
   if (!tapes_want(operands)) return;
   const auto kept = std::make_shared<const Node>(node);
   const std::vector<Tensor> values(results.begin(), results.end());
-  record_on_tapes({OpId::while_loop, operands, values, {}, node.location,
+  record_on_tapes({OpId::while_loop,
+                   operands,
+                   values,
+                   {},
+                   node.location,
                    [&trace, kept, captured, values, max_iterations](std::span<const Tensor> incoming) {
                      return LoopGradient(trace, *kept, captured, max_iterations).run(values, incoming);
                    }});

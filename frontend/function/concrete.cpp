@@ -27,8 +27,10 @@ const Concrete::Ready& Concrete::ready(std::source_location where) const {
     } else {
       made->compiled = std::move(compiled).value();
       Result<std::shared_ptr<const Program>> program = Program::load(made->compiled.executable);
-      if (program.ok()) made->runner = std::make_unique<Runner>(std::move(program).value(), sources_);
-      else made->status = program.status();
+      if (program.ok())
+        made->runner = std::make_unique<Runner>(std::move(program).value(), sources_);
+      else
+        made->status = program.status();
     }
     ready_ = std::move(made);
     is_ready_.store(true, std::memory_order_release);
@@ -47,17 +49,20 @@ void Concrete::check_inputs(std::span<const Tensor> inputs, std::source_location
   size_t needed = 0;
   for (const TraceInput& source : sources_) {
     if (source.kind == TraceInput::Kind::variable_argument)
-      throw_error(Code::invalid_argument, graph_.name + ": a Variable is among the parameters; call the Function", where);
+      throw_error(Code::invalid_argument, graph_.name + ": a Variable is among the parameters; call the Function",
+                  where);
     needed += source.kind == TraceInput::Kind::tensor_argument;
   }
   if (inputs.size() != needed)
     throw_error(Code::invalid_argument,
-                graph_.name + ": got " + std::to_string(inputs.size()) + " tensors, needs " + std::to_string(needed), where);
+                graph_.name + ": got " + std::to_string(inputs.size()) + " tensors, needs " + std::to_string(needed),
+                where);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorType& type = graph_.values[graph_.inputs[i].value];
     const std::string needs = std::string(name_of(type.dtype)) + to_string(type.shape, &graph_.dims);
     if (!inputs[i].defined())
-      throw_error(Code::invalid_argument, graph_.name + ": argument " + std::to_string(i) + " is an empty Tensor", where);
+      throw_error(Code::invalid_argument, graph_.name + ": argument " + std::to_string(i) + " is an empty Tensor",
+                  where);
     if (inputs[i].symbolic() && !TraceContext::current()) throw_escaped(*inputs[i].rep(), graph_.name.c_str(), where);
     bool fits = inputs[i].dtype() == type.dtype && inputs[i].rank() == type.shape.rank();
     for (int d = 0; fits && d < type.shape.rank(); ++d)
@@ -71,7 +76,7 @@ void Concrete::check_inputs(std::span<const Tensor> inputs, std::source_location
 }
 
 std::string Concrete::ir(Stage stage) const {
-  return check(lower_to_text(graph_, stage), std::source_location::current());
+  return check(lower_to_text(graph_, stage), {});
 }
 
 std::string Concrete::signature() const {
@@ -142,10 +147,18 @@ std::vector<Tensor> Concrete::input_values(std::span<const Tensor* const> tensor
   std::vector<Tensor> values;
   for (const TraceInput& source : sources_) {
     switch (source.kind) {
-      case TraceInput::Kind::tensor_argument: values.push_back(*tensors[source.index]); break;
-      case TraceInput::Kind::variable_argument: values.push_back(variables[source.index]->read()); break;
-      case TraceInput::Kind::captured_variable: values.push_back(Variable(source.variable).read()); break;
-      case TraceInput::Kind::captured_tensor: values.push_back(source.tensor); break;
+      case TraceInput::Kind::tensor_argument:
+        values.push_back(*tensors[source.index]);
+        break;
+      case TraceInput::Kind::variable_argument:
+        values.push_back(variables[source.index]->read());
+        break;
+      case TraceInput::Kind::captured_variable:
+        values.push_back(Variable(source.variable).read());
+        break;
+      case TraceInput::Kind::captured_tensor:
+        values.push_back(source.tensor);
+        break;
     }
   }
   return values;
@@ -163,8 +176,10 @@ void Concrete::replay(std::span<const Tensor* const> tensors, std::span<const Va
       continue;
     }
     const TraceInput& source = sources_[output.updates];
-    if (source.kind == TraceInput::Kind::captured_variable) Variable(source.variable).assign(value);
-    else variables[source.index]->assign(value);
+    if (source.kind == TraceInput::Kind::captured_variable)
+      Variable(source.variable).assign(value);
+    else
+      variables[source.index]->assign(value);
   }
 }
 
@@ -216,7 +231,12 @@ void Concrete::run_recorded(std::span<const Tensor* const> tensors, std::span<co
   if (!tapes_want(inputs)) return;
   std::vector<Tensor> values(results.begin(), results.end());
   auto self = shared_from_this();
-  record_on_tapes({{}, inputs, values, {}, user_line(where), [self, inputs, where](std::span<const Tensor> incoming) {
+  record_on_tapes({{},
+                   inputs,
+                   values,
+                   {},
+                   user_line(where),
+                   [self, inputs, where](std::span<const Tensor> incoming) {
                      std::vector<bool> wanted;
                      std::vector<Tensor> arguments = inputs;
                      for (size_t i = 0; i < incoming.size(); ++i)
@@ -229,7 +249,8 @@ void Concrete::run_recorded(std::span<const Tensor* const> tensors, std::span<co
                      std::vector<Tensor> outgoing(inputs.size());
                      for (size_t i = 0; i < made.size(); ++i) outgoing[backward.inputs[i]] = made[i];
                      return outgoing;
-                   }, "gradient"});
+                   },
+                   "gradient"});
 }
 
 }  // namespace kiln::detail

@@ -57,10 +57,11 @@ class Concrete : public std::enable_shared_from_this<Concrete> {
   void replay(std::span<const Tensor* const> tensors, std::span<const Variable* const> variables,
               InlineVector<Tensor, 4>& results, std::source_location where) const;
 
-  // Whether a call with these Variables may use it: those that the lambda also reached by capture must be the same as in
-  // the trace, the others must not be Variables that it captured.
+  // Whether a call with these Variables may use it: those that the lambda also reached by capture must be the same as
+  // in the trace, the others must not be Variables that it captured.
   bool accepts(std::span<const Variable* const> variables) const;
-  // Whether its unknown dims cover the types; *unknown: how many there are (0: it has none and covers nothing but itself).
+  // Whether its unknown dims cover the types; *unknown: how many there are (0: it has none and covers nothing but
+  // itself).
   bool generalizes(std::span<const ArgumentType> types, int* unknown) const;
 
   // Set by the function that owns it.

@@ -29,10 +29,26 @@ std::string describe(const ArgumentType& type) {
   std::string text = std::string(name_of(type.dtype)) + "[";
   for (size_t i = 0; i < type.dims.size(); ++i) {
     if (i) text += ",";
-    if (type.dims[i] >= 0) text += std::to_string(type.dims[i]);
-    else text += type.dim_names[i].empty() ? "?" : type.dim_names[i];
+    if (type.dims[i] >= 0)
+      text += std::to_string(type.dims[i]);
+    else
+      text += type.dim_names[i].empty() ? "?" : type.dim_names[i];
   }
   return text + "]";
+}
+
+// "tensor argument 0", "tensor argument 0 (image)"
+std::string argument_text(size_t i, const TensorSpec& spec) {
+  return "tensor argument " + std::to_string(i) + (spec.name.empty() ? "" : " (" + spec.name + ")");
+}
+
+ArgumentType typed(const TensorSpec& spec) {
+  ArgumentType type{spec.dtype, {}, {}, spec.name};
+  for (const DimSpec& d : spec.dims) {
+    type.dims.push_back(d.known() ? d.size() : -2);
+    type.dim_names.push_back(d.name() == "?" ? "" : d.name());
+  }
+  return type;
 }
 
 std::string describe(const Tensor& x) { return std::string(name_of(x.dtype())) + to_string(x.shape()); }
@@ -76,21 +92,13 @@ void FunctionCore::make_key(const FunctionCall& call, InlineVector<uint64_t, 64>
     VariableState* state = leaves.variables[i]->state()->canonical();
     size_t same = 0;
     while (leaves.variables[same]->state()->canonical() != state) ++same;
-    key.push_back(static_cast<uint64_t>(state->dtype) << 24 | static_cast<uint64_t>(state->shape.rank()) << 16 | same << 1 |
-                  static_cast<uint64_t>(state->trainable));
+    key.push_back(static_cast<uint64_t>(state->dtype) << 24 | static_cast<uint64_t>(state->shape.rank()) << 16 |
+                  same << 1 | static_cast<uint64_t>(state->trainable));
     for (Dim d : state->shape) key.push_back(static_cast<uint64_t>(d.raw()));
   }
 }
 
-ArgumentType FunctionCore::declared(size_t argument) const {
-  const TensorSpec& spec = options_.input_signature[argument];
-  ArgumentType type{spec.dtype, {}, {}, spec.name};
-  for (const DimSpec& d : spec.dims) {
-    type.dims.push_back(d.known() ? d.size() : -2);
-    type.dim_names.push_back(d.name() == "?" ? "" : d.name());
-  }
-  return type;
-}
+ArgumentType FunctionCore::declared(size_t argument) const { return typed(options_.input_signature[argument]); }
 
 void FunctionCore::check_signature(const FunctionCall& call) const {
   const auto& specs = options_.input_signature;
@@ -107,7 +115,7 @@ void FunctionCore::check_signature(const FunctionCall& call) const {
       fits = !specs[i].dims[d].known() || rep.shape[d] == Dim(specs[i].dims[d].size());
     if (!fits)
       throw_error(Code::invalid_argument,
-                  options_.name + ": tensor argument " + std::to_string(i) + " is declared " + describe(declared(i)) +
+                  options_.name + ": " + argument_text(i, specs[i]) + " is declared " + describe(declared(i)) +
                       ", the call gives " + describe(*tensors[i]),
                   call.where);
   }
@@ -155,6 +163,7 @@ std::shared_ptr<Concrete> FunctionCore::trace(const Request& request, std::sourc
       type.shape.push_back(argument.dims[d] >= 0
                                ? Dim(argument.dims[d])
                                : context.dims().symbol(argument.dim_names[d], input, static_cast<int>(d)));
+    check(check_rank(type.shape), where);
     tensors.push_back(context.add_tensor_argument(
         type, argument.name.empty() ? "arg" + std::to_string(i) : argument.name, static_cast<int>(i)));
   }
@@ -163,7 +172,8 @@ std::shared_ptr<Concrete> FunctionCore::trace(const Request& request, std::sourc
   LeafReader reader{tensors, variables, request.words};
   OwnedLeaves results = body_(reader);
   std::vector<bool> captured_too;
-  for (size_t i = 0; i < request.variables.size(); ++i) captured_too.push_back(context.captured_too(static_cast<int>(i)));
+  for (size_t i = 0; i < request.variables.size(); ++i)
+    captured_too.push_back(context.captured_too(static_cast<int>(i)));
   Graph graph = context.finish(results.tensors, where);
   auto made = std::make_shared<Concrete>(std::move(graph), context.sources());
   made->result_words = std::move(results.words);
@@ -206,12 +216,15 @@ std::string FunctionCore::reason(const Key& key, const Request& request, std::so
       const std::string now = describe(request.tensors[i]), was = describe(other->arguments[i]);
       if (now != was) differences.push_back("tensor argument " + std::to_string(i) + " was " + was + ", is now " + now);
     }
-    if (other->words != request.words) differences.push_back("a number, bool, enum, string or length among the arguments has another value");
-    if (differences.empty()) differences.push_back("the Variables among the arguments are others, or other ones are the same");
+    if (other->words != request.words)
+      differences.push_back("a number, bool, enum, string or length among the arguments has another value");
+    if (differences.empty())
+      differences.push_back("the Variables among the arguments are others, or other ones are the same");
     if (!any || differences.size() < best.size()) best = std::move(differences);
     any = true;
   }
-  if (!any) return text + (key.empty() || entries_.empty() ? "the first call" : "another number of tensors than before");
+  if (!any)
+    return text + (key.empty() || entries_.empty() ? "the first call" : "another number of tensors than before");
   for (size_t i = 0; i < best.size(); ++i) text += (i ? "; " : "") + best[i];
   return text;
 }
@@ -240,8 +253,9 @@ std::shared_ptr<Concrete> FunctionCore::obtain(Key key, const Request& request, 
     const std::shared_ptr<Pending> pending = it->second;
     if (pending->tracer == std::this_thread::get_id())
       throw_error(Code::failed_precondition,
-                  "\"" + options_.name + "\" calls itself with the same signature while it is being traced; a recursion "
-                                         "must change an argument that is part of the signature, and end",
+                  "\"" + options_.name +
+                      "\" calls itself with the same signature while it is being traced; a recursion "
+                      "must change an argument that is part of the signature, and end",
                   where);
     pending->done.wait(lock, [&] { return pending->finished; });
     if (pending->error) std::rethrow_exception(pending->error);
@@ -278,11 +292,14 @@ std::shared_ptr<Concrete> FunctionCore::concrete_of(FunctionCall& call) {
   TraceContext* outer = TraceContext::current();
   for (const Tensor* x : call.leaves.tensors) {
     if (!x->defined()) throw_error(Code::invalid_argument, options_.name + ": a Tensor argument is empty", call.where);
-    if (outer) outer->import(*x, options_.name.c_str(), call.where);
-    else if (x->rep()->trace) throw_escaped(*x->rep(), options_.name.c_str(), call.where);
+    if (outer)
+      outer->import(*x, options_.name.c_str(), call.where);
+    else if (x->rep()->trace)
+      throw_escaped(*x->rep(), options_.name.c_str(), call.where);
   }
   for (const Variable* v : call.leaves.variables)
-    if (!v->defined()) throw_error(Code::invalid_argument, options_.name + ": a Variable argument is empty", call.where);
+    if (!v->defined())
+      throw_error(Code::invalid_argument, options_.name + ": a Variable argument is empty", call.where);
   if (!options_.input_signature.empty()) check_signature(call);
   InlineVector<uint64_t, 64> key;
   make_key(call, key);
@@ -304,9 +321,12 @@ void FunctionCore::invoke(FunctionCall& call) {
   concrete->hits.fetch_add(1, std::memory_order_relaxed);
   const auto tensors = call.leaves.tensors.span();
   const auto variables = call.leaves.variables.span();
-  if (TraceContext::current()) concrete->replay(tensors, variables, call.results, call.where);
-  else if (tapes_active()) concrete->run_recorded(tensors, variables, call.results, call.where);
-  else concrete->run(tensors, variables, call.results, call.where);
+  if (TraceContext::current())
+    concrete->replay(tensors, variables, call.results, call.where);
+  else if (tapes_active())
+    concrete->run_recorded(tensors, variables, call.results, call.where);
+  else
+    concrete->run(tensors, variables, call.results, call.where);
   call.result_words = concrete->result_words;
   call.concrete = std::move(concrete);
 }
@@ -314,13 +334,14 @@ void FunctionCore::invoke(FunctionCall& call) {
 std::shared_ptr<Concrete> FunctionCore::concrete_of(const std::vector<TensorSpec>& specs, std::source_location where) {
   if (tensor_parameters_ < 0)
     throw_error(Code::invalid_argument,
-                options_.name + ": concrete(specs) needs a function whose parameters are all Tensors; give example "
-                                "arguments instead: concrete(arguments...)",
+                options_.name +
+                    ": concrete(specs) needs a function whose parameters are all Tensors; give example "
+                    "arguments instead: concrete(arguments...)",
                 where);
   if (static_cast<int>(specs.size()) != tensor_parameters_)
     throw_error(Code::invalid_argument,
-                options_.name + ": " + std::to_string(specs.size()) + " specs for " + std::to_string(tensor_parameters_) +
-                    " parameters",
+                options_.name + ": " + std::to_string(specs.size()) + " specs for " +
+                    std::to_string(tensor_parameters_) + " parameters",
                 where);
   Request request;
   Key key{0, specs.size() << 16};
@@ -334,7 +355,9 @@ std::shared_ptr<Concrete> FunctionCore::concrete_of(const std::vector<TensorSpec
         fits = wanted.dims[d] < 0 || (specs[i].dims[d].known() && specs[i].dims[d].size() == wanted.dims[d]);
       if (!fits)
         throw_error(Code::invalid_argument,
-                    options_.name + ": argument " + std::to_string(i) + " is declared " + describe(wanted), where);
+                    options_.name + ": " + argument_text(i, options_.input_signature[i]) + " is declared " +
+                        describe(wanted) + ", concrete() is given " + describe(typed(specs[i])),
+                    where);
       request.tensors.push_back(wanted);
       continue;
     }

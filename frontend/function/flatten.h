@@ -17,11 +17,15 @@
 
 // Names the fields of a struct, so that it can be an argument or a result of a function, or the state of a loop.
 //   struct State { Tensor h, c; KILN_FIELDS(h, c) };
-#define KILN_FIELDS(...)                                                    \
-  template <class KilnVisitor>                                              \
-  void kiln_fields(KilnVisitor&& visitor) { visitor(__VA_ARGS__); }         \
-  template <class KilnVisitor>                                              \
-  void kiln_fields(KilnVisitor&& visitor) const { visitor(__VA_ARGS__); }
+#define KILN_FIELDS(...)                          \
+  template <class KilnVisitor>                    \
+  void kiln_fields(KilnVisitor&& visitor) {       \
+    visitor(__VA_ARGS__);                         \
+  }                                               \
+  template <class KilnVisitor>                    \
+  void kiln_fields(KilnVisitor&& visitor) const { \
+    visitor(__VA_ARGS__);                         \
+  }
 
 namespace kiln::detail {
 
@@ -201,7 +205,8 @@ struct Flatten<std::pair<A, B>> {
 template <HasFields T>
 struct Flatten<T> {
   static void write(const T& x, Leaves& out) {
-    x.kiln_fields([&](const auto&... field) { (Flatten<std::remove_cvref_t<decltype(field)>>::write(field, out), ...); });
+    x.kiln_fields(
+        [&](const auto&... field) { (Flatten<std::remove_cvref_t<decltype(field)>>::write(field, out), ...); });
   }
   static T read(LeafReader& in) {
     T x;
@@ -235,11 +240,17 @@ using ResultOf = std::conditional_t<std::same_as<T, Variable>, Tensor, T>;
 template <class F>
 struct Callable : Callable<decltype(&F::operator())> {};
 template <class C, class R, class... A>
-struct Callable<R (C::*)(A...) const> { using Signature = R(A...); };
+struct Callable<R (C::*)(A...) const> {
+  using Signature = R(A...);
+};
 template <class C, class R, class... A>
-struct Callable<R (C::*)(A...)> { using Signature = R(A...); };
+struct Callable<R (C::*)(A...)> {
+  using Signature = R(A...);
+};
 template <class R, class... A>
-struct Callable<R (*)(A...)> { using Signature = R(A...); };
+struct Callable<R (*)(A...)> {
+  using Signature = R(A...);
+};
 template <class F>
 concept HasSignature = requires { typename Callable<std::decay_t<F>>::Signature; };
 

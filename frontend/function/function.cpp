@@ -23,7 +23,7 @@ const std::string& ConcreteFunction::name() const { return impl_->graph().name; 
 std::string ConcreteFunction::signature() const { return impl_->signature(); }
 std::string ConcreteFunction::ir(Stage stage) const { return impl_->ir(stage); }
 const Graph& ConcreteFunction::graph() const { return impl_->graph(); }
-const CompileResult& ConcreteFunction::compiled() const { return impl_->compiled(std::source_location::current()); }
+const CompileResult& ConcreteFunction::compiled() const { return impl_->compiled({}); }
 std::shared_ptr<const Executable> ConcreteFunction::executable() const { return compiled().executable; }
 
 std::vector<Variable> ConcreteFunction::variables() const {
@@ -37,9 +37,12 @@ std::vector<Tensor> ConcreteFunction::operator()(const std::vector<Tensor>& inpu
   std::vector<const Tensor*> pointers;
   for (const Tensor& x : inputs) pointers.push_back(&x);
   detail::InlineVector<Tensor, 4> results;
-  if (TraceContext::current()) impl_->replay(pointers, {}, results, where);
-  else if (detail::tapes_active()) impl_->run_recorded(pointers, {}, results, where);
-  else impl_->run(pointers, {}, results, where);
+  if (TraceContext::current())
+    impl_->replay(pointers, {}, results, where);
+  else if (detail::tapes_active())
+    impl_->run_recorded(pointers, {}, results, where);
+  else
+    impl_->run(pointers, {}, results, where);
   return {results.begin(), results.end()};
 }
 

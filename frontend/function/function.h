@@ -2,9 +2,10 @@
 // compiled trace serves every later call with that signature. Copies of a Function are one Function; it may be called
 // from any thread.
 //
-// What makes a signature: dtype and shape of Tensors (never their values), the value of numbers, bools, enums and strings,
-// the lengths of vectors, and which Variables are the same. Host effects (printing, counters) happen only in the trace.
-// Captured Variables are read at call time and may be changed; captured Tensors and other captures are frozen.
+// What makes a signature: dtype and shape of Tensors (never their values), the value of numbers, bools, enums and
+// strings, the lengths of vectors, and which Variables are the same. Host effects (printing, counters) happen only in
+// the trace. Captured Variables are read at call time and may be changed; captured Tensors and other captures are
+// frozen.
 #pragma once
 #include <functional>
 #include <memory>
@@ -17,11 +18,12 @@
 
 namespace kiln {
 
-// A dim of an input signature: a size, or a name for an unknown one. Equal names must be equal sizes in each call.
+// A dim of an input signature: a size, or a name for an unknown one. Equal names must be equal sizes in each call. -1 is
+// an unknown dim without a name.
 class DimSpec {
  public:
   template <std::integral T>
-  DimSpec(T size) : size_(static_cast<int64_t>(size)) {}
+  DimSpec(T size) : size_(static_cast<int64_t>(size)), name_(size_ < 0 ? "?" : "") {}
   DimSpec(const char* name) : name_(name) {}
   DimSpec(std::string name) : name_(std::move(name)) {}
   bool known() const { return size_ >= 0; }
@@ -76,8 +78,8 @@ class ConcreteFunction {
   std::string ir(Stage stage) const;
   const Graph& graph() const;
   std::shared_ptr<const Executable> executable() const;
-  const CompileResult& compiled() const;     // how long compiling took, and whether it came from the disk cache
-  std::vector<Variable> variables() const;   // the captured ones
+  const CompileResult& compiled() const;    // how long compiling took, and whether it came from the disk cache
+  std::vector<Variable> variables() const;  // the captured ones
   // The tensors among the arguments, in order; gives the tensors among the results.
   std::vector<Tensor> operator()(const std::vector<Tensor>& inputs,
                                  std::source_location where = std::source_location::current()) const;
@@ -92,7 +94,8 @@ class ConcreteFunction {
 // The part of a Function that does not depend on its argument types: what save() takes.
 class AnyFunction {
  public:
-  // Traces and compiles for the given types of the Tensor arguments, without running. The same specs give the same object.
+  // Traces and compiles for the given types of the Tensor arguments, without running. The same specs give the same
+  // object.
   ConcreteFunction concrete(const std::vector<TensorSpec>& specs,
                             std::source_location where = std::source_location::current()) const;
   const std::string& name() const;
@@ -170,8 +173,9 @@ class Function<R(Args...)> : public AnyFunction {
   std::shared_ptr<std::function<R(Args...)>> lambda_;
 };
 
-// Makes a compiled function. Parameters and results of the lambda: Tensor, Variable&, numbers, bool, enums, std::string,
-// std::vector, array, pair, tuple, optional of these, structs with KILN_FIELDS; nothing or any of these as the result.
+// Makes a compiled function. Parameters and results of the lambda: Tensor, Variable&, numbers, bool, enums,
+// std::string, std::vector, array, pair, tuple, optional of these, structs with KILN_FIELDS; nothing or any of these as
+// the result.
 //   auto step = function([&](Tensor x, Tensor y) { ...; return loss; }, {.name = "train_step"});
 template <class F>
 auto function(F lambda, FunctionOptions options = {}) {

@@ -11,15 +11,29 @@ Replayer::Replayer(const Graph& graph, std::span<const Tensor> inputs) : graph_(
   for (const DimExpr& e : graph.dims.exprs()) {
     const Dim a = e.op == DimOp::symbol ? Dim() : mapped(e.a), b = e.op == DimOp::symbol ? Dim() : mapped(e.b);
     switch (e.op) {
-      case DimOp::symbol: dims_.push_back(inputs[e.a.raw()].shape()[static_cast<int>(e.b.raw())]); break;
-      case DimOp::add: dims_.push_back(a + b); break;
-      case DimOp::subtract: dims_.push_back(a - b); break;
-      case DimOp::multiply: dims_.push_back(a * b); break;
-      case DimOp::floor_div: dims_.push_back(floor_div(a, b)); break;
-      case DimOp::maximum: dims_.push_back(maximum(a, b)); break;
+      case DimOp::symbol:
+        dims_.push_back(inputs[e.a.raw()].shape()[static_cast<int>(e.b.raw())]);
+        break;
+      case DimOp::add:
+        dims_.push_back(a + b);
+        break;
+      case DimOp::subtract:
+        dims_.push_back(a - b);
+        break;
+      case DimOp::multiply:
+        dims_.push_back(a * b);
+        break;
+      case DimOp::floor_div:
+        dims_.push_back(floor_div(a, b));
+        break;
+      case DimOp::maximum:
+        dims_.push_back(maximum(a, b));
+        break;
       case DimOp::broadcast:
-        if (a.known() && b.known()) dims_.push_back(a == Dim(1) ? b : a);
-        else dims_.push_back(DimTable::current()->intern(DimOp::broadcast, a, b));
+        if (a.known() && b.known())
+          dims_.push_back(a == Dim(1) ? b : a);
+        else
+          dims_.push_back(DimTable::current()->intern(DimOp::broadcast, a, b));
         break;
     }
   }
@@ -66,8 +80,9 @@ void Replayer::run_node(const Node& node) {
     return out;
   };
   if (node.op == OpId::cond) {
-    results = run_cond(Operand(operands[0], where), [&] { return yields(node.regions[0]); },
-                       [&] { return yields(node.regions[1]); })
+    results = run_cond(
+                  Operand(operands[0], where), [&] { return yields(node.regions[0]); },
+                  [&] { return yields(node.regions[1]); })
                   .tensors;
   } else if (node.op == OpId::while_loop) {
     auto bind = [this](const Region& region, LeafReader& in) {

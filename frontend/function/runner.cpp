@@ -47,7 +47,8 @@ Runner::~Runner() {
 std::unique_ptr<Session> Runner::take() const {
   for (auto& slot : idle_)
     if (slot.load(std::memory_order_relaxed))
-      if (Session* session = slot.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Session>(session);
+      if (Session* session = slot.exchange(nullptr, std::memory_order_acquire))
+        return std::unique_ptr<Session>(session);
   return std::make_unique<Session>(program_);
 }
 
@@ -65,7 +66,11 @@ void Runner::give(std::unique_ptr<Session> session) const {
 Status Runner::run(std::span<const Tensor* const> tensors, std::span<const Variable* const> variables,
                    InlineVector<Tensor, 4>& results) const {
   InlineVector<TensorRef, 8> inputs;
-  InlineVector<Tensor, 8> held;  // values of Variables that are only read
+  // Values of Variables that are only read. Taken before any lock is held: no two calls wait for each other.
+  InlineVector<Tensor, 8> held;
+  for (size_t i = 0; i < sources_.size(); ++i)
+    if (VariableState* state = updated_[i] ? nullptr : variable_of(sources_[i], variables))
+      held.push_back(state->load());
   std::vector<std::unique_lock<std::mutex>> locks;
   if (updates_) {
     std::vector<VariableState*> updated;
@@ -79,18 +84,18 @@ Status Runner::run(std::span<const Tensor* const> tensors, std::span<const Varia
       KILN_RETURN_IF_ERROR(detach(*state));
     }
   }
+  size_t next_held = 0;
   for (size_t i = 0; i < sources_.size(); ++i) {
     const TraceInput& source = sources_[i];
     if (VariableState* state = variable_of(source, variables)) {
       if (updated_[i]) {
         inputs.push_back(ref_of(*state->value.rep()));
       } else {
-        held.push_back(state->load());
-        inputs.push_back(ref_of(*held[held.size() - 1].rep()));
+        inputs.push_back(ref_of(*held[next_held++].rep()));
       }
     } else {
       const Tensor& x = source.kind == TraceInput::Kind::tensor_argument ? *tensors[static_cast<size_t>(source.index)]
-                                                                          : source.tensor;
+                                                                         : source.tensor;
       inputs.push_back(ref_of(*x.rep()));
     }
   }

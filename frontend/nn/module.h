@@ -103,7 +103,7 @@ auto value_and_gradient(F&& f, const VariableList& variables,
                         std::source_location where = std::source_location::current()) {
   GradientTape tape;
   auto value = f();
-  std::vector<Tensor> gradients = tape.gradient(detail::loss_of(value), variables.get(), {}, where);
+  std::vector<Tensor> gradients = tape.gradient(Operand(detail::loss_of(value), where), variables.get());
   return std::pair(std::move(value), std::move(gradients));
 }
 

@@ -39,7 +39,8 @@ Graph one_op_graph(OpId op, std::span<const Tensor> operands, std::span<const At
 }  // namespace
 
 Result<std::vector<Tensor>> run_compiled_op(OpId op, std::span<const Tensor> operands,
-                                            std::span<const Attribute> attributes, std::span<const TensorType> results) {
+                                            std::span<const Attribute> attributes,
+                                            std::span<const TensorType> results) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const Runner>> kept;
   const Graph graph = one_op_graph(op, operands, attributes, results);

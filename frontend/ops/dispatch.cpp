@@ -53,17 +53,41 @@ std::vector<Tensor> convert(OpId op, std::span<const Operand* const> operands) {
       tensors.push_back(x.held());
     } else {
       switch (wanted.dtype) {
-        case OperandDType::same: tensors.push_back(x.tensor(same)); break;
-        case OperandDType::boolean: tensors.push_back(x.tensor(DType::bool_)); break;
+        case OperandDType::same:
+          tensors.push_back(x.tensor(same));
+          break;
+        case OperandDType::boolean:
+          tensors.push_back(x.tensor(DType::bool_));
+          break;
         case OperandDType::index:
-        case OperandDType::i64: tensors.push_back(x.tensor(DType::i64)); break;
-        case OperandDType::any: tensors.push_back(x.tensor()); break;
+        case OperandDType::i64:
+          tensors.push_back(x.tensor(DType::i64));
+          break;
+        case OperandDType::any:
+          tensors.push_back(x.tensor());
+          break;
       }
     }
     if (wanted.dtype == OperandDType::same && computed != same && tensors.back().dtype() == same)
       tensors.back() = cast(Operand(tensors.back(), x.where()), computed);
   }
   return tensors;
+}
+
+// Compiled code walks an operand by which of its dims are those of the result. An unknown dim that is another one may
+// turn out as 1 or as the result's: such an operand is spread out first. Most calls have none.
+std::vector<Tensor> spread(std::span<const Tensor> operands, const Shape& result, std::source_location where) {
+  std::vector<Tensor> spread;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    for (int axis = 0; axis < operands[k].rank(); ++axis) {
+      const Dim from = operands[k].shape()[axis], to = result[result.rank() - operands[k].rank() + axis];
+      if (from.known() || from == to) continue;
+      if (spread.empty()) spread.assign(operands.begin(), operands.end());
+      const Tensor last = size(Operand(operands[k], where), {.axis = {axis}}) - 1;
+      spread[k] = gather(Operand(spread[k], where), minimum(iota({to}, {DType::i64}, where), last), {.axis = axis});
+    }
+  }
+  return spread;
 }
 
 }  // namespace
@@ -82,8 +106,12 @@ std::vector<Tensor> dispatch_tensors(OpId op, std::span<const Tensor> operands, 
   Result<std::vector<TensorType>> inferred = infer_types(op, types, attributes);
   if (!inferred.ok()) throw_status(inferred.status(), where);
 
-  std::vector<Tensor> imported, results;
+  std::vector<Tensor> spread_out, imported, results;
   if (trace) {
+    if (info(op).kind == OpKind::elementwise && !(*inferred)[0].shape.known()) {
+      spread_out = spread(operands, (*inferred)[0].shape, where);
+      if (!spread_out.empty()) operands = spread_out;
+    }
     // The tapes must see what the trace sees: captured tensors as values of the trace.
     for (const Tensor& x : operands) imported.push_back(trace->import(x, info(op).name.data(), where));
     operands = imported;
@@ -94,8 +122,11 @@ std::vector<Tensor> dispatch_tensors(OpId op, std::span<const Tensor> operands, 
     results = std::move(made).value();
   }
   if (info(op).non_differentiable.empty() && detail::tapes_want(operands))
-    detail::record_on_tapes({op, {operands.begin(), operands.end()}, results,
-                             {attributes.begin(), attributes.end()}, detail::user_line(where)});
+    detail::record_on_tapes({op,
+                             {operands.begin(), operands.end()},
+                             results,
+                             {attributes.begin(), attributes.end()},
+                             detail::user_line(where)});
   return results;
 }
 

@@ -16,9 +16,9 @@
 namespace kiln::detail {
 namespace {
 
-constexpr size_t max_operands = 4;          // of an element-wise op
-constexpr int64_t element_cost = 1;         // ns, rough; only decides how work is cut
-constexpr int64_t column_block = 64;        // columns of one work item of a column reduction
+constexpr size_t max_operands = 4;    // of an element-wise op
+constexpr double element_cost = 0.1;  // ns, rough; only decides how work is cut
+constexpr int64_t column_block = 64;  // columns of one work item of a column reduction
 
 Result<Tensor> make_result(const TensorType& type) {
   size_t bytes = size_of(type.dtype);
@@ -122,9 +122,6 @@ bool may_be_prebuilt(OpId op, size_t operands, const Space& space) {
 
 Result<Tensor> run_elementwise(OpId op, std::span<const Tensor> operands, const TensorType& type,
                                std::span<const Attribute> attributes) {
-  // A kernel that reads no operand has none: the same elements come from the op without one.
-  if (op == OpId::zeros_like) return run_elementwise(OpId::zeros, {}, type, {});
-  if (op == OpId::ones_like) return run_elementwise(OpId::ones, {}, type, {});
   KernelFunction kernel = nullptr;
   const Space space = operands.size() <= max_operands ? merge_dims(operands, type.shape) : Space{};
   if (may_be_prebuilt(op, operands.size(), space)) {
@@ -209,8 +206,8 @@ Result<Tensor> run_reduction(OpId op, const Tensor& x, const TensorType& type, s
         KILN_RETURN_IF_ERROR(kiln::run_kernel(kernel_for(true), buffers, params, outer, reduced * element_cost + 1));
       else
         KILN_RETURN_IF_ERROR(kiln::run_kernel(kernel_for(false), buffers, params,
-                                        outer * ((inner + column_block - 1) / column_block),
-                                        reduced * column_block * element_cost / 4 + 1));
+                                              outer * ((inner + column_block - 1) / column_block),
+                                              reduced * column_block * element_cost / 4 + 1));
     }
     current = std::move(next);
     last = first;
@@ -277,12 +274,17 @@ Result<std::vector<Tensor>> run_eager(OpId op, std::span<const Tensor> operands,
   };
   switch (info(op).kind) {
     case OpKind::elementwise:
-    case OpKind::source: return one(run_elementwise(op, operands, results[0], attributes));
-    case OpKind::reduction: return one(run_reduction(op, operands[0], results[0], attributes));
+    case OpKind::source:
+      return one(run_elementwise(op, operands, results[0], attributes));
+    case OpKind::reduction:
+      return one(run_reduction(op, operands[0], results[0], attributes));
     case OpKind::view:
-      return one(make_concrete(results[0].dtype, results[0].shape, operands[0].rep()->buffer, operands[0].rep()->offset));
-    case OpKind::structured: return run_structured(op, operands, attributes, results);
-    default: return run_compiled_op(op, operands, attributes, results);
+      return one(
+          make_concrete(results[0].dtype, results[0].shape, operands[0].rep()->buffer, operands[0].rep()->offset));
+    case OpKind::structured:
+      return run_structured(op, operands, attributes, results);
+    default:
+      return run_compiled_op(op, operands, attributes, results);
   }
 }
 

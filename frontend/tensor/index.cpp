@@ -45,10 +45,10 @@ Range part(const Slice& s, Dim n, std::source_location where) {
   };
   if (s.step > 0) {
     const int64_t start = place(s.start, 0, 0, size), stop = place(s.stop, size, 0, size);
-    return {start, stop > start ? (stop - start + s.step - 1) / s.step : 0, s.step, false};
+    return {start, stop > start ? (stop - start - 1) / s.step + 1 : 0, s.step, false};
   }
   const int64_t start = place(s.start, size - 1, -1, size - 1), stop = place(s.stop, -1, -1, size - 1);
-  const int64_t count = start > stop ? (start - stop - s.step - 1) / -s.step : 0;
+  const int64_t count = start > stop ? (start - stop - 1) / -s.step + 1 : 0;
   return {count ? start + (count - 1) * s.step : 0, count, -s.step, count > 0};
 }
 
@@ -63,10 +63,10 @@ Tensor masked(const Tensor& x, const Tensor& mask, std::source_location where) {
   bool fits = n >= 1 && n <= x.rank();
   for (int i = 0; fits && i < n; ++i) fits = mask.shape()[i] == x.shape()[i];
   if (!fits)
-    throw_error(Code::invalid_argument,
-                "index: a mask of shape " + to_string(mask.shape()) + " does not fit a tensor of shape " +
-                    to_string(x.shape()),
-                where);
+    throw_error(
+        Code::invalid_argument,
+        "index: a mask of shape " + to_string(mask.shape()) + " does not fit a tensor of shape " + to_string(x.shape()),
+        where);
   std::vector<int64_t> indices;
   const bool* truth = mask.data<bool>(where);
   for (int64_t i = 0; i < mask.size(); ++i)
@@ -79,7 +79,7 @@ Tensor masked(const Tensor& x, const Tensor& mask, std::source_location where) {
 }  // namespace
 
 Tensor Tensor::at(std::span<const Index> indices) const {
-  const std::source_location where = indices.empty() ? std::source_location::current() : indices[0].where();
+  const std::source_location where = indices.empty() ? std::source_location() : indices[0].where();
   if (!rep_) throw_error(Code::failed_precondition, "index: the Tensor is empty", where);
   if (indices.size() == 1 && indices[0].kind() == Index::Kind::mask) return masked(*this, indices[0].mask(), where);
   int used = 0, ellipses = 0;
@@ -105,7 +105,9 @@ Tensor Tensor::at(std::span<const Index> indices) const {
   for (const Index& index : indices) {
     const int axis = static_cast<int>(ranges.size());
     switch (index.kind()) {
-      case Index::Kind::at: ranges.push_back(one(index.at(), shape()[axis], axis, where)); break;
+      case Index::Kind::at:
+        ranges.push_back(one(index.at(), shape()[axis], axis, where));
+        break;
       case Index::Kind::slice:
         ranges.push_back(part(index.slice(), shape()[axis], where));
         result.push_back(ranges.back().size);
@@ -114,8 +116,11 @@ Tensor Tensor::at(std::span<const Index> indices) const {
         if (result.rank() == max_rank) throw_error(Code::invalid_argument, "index: the rank grows too large", where);
         result.push_back(1);
         break;
-      case Index::Kind::ellipsis: take_whole(rank() - used); break;
-      case Index::Kind::mask: break;
+      case Index::Kind::ellipsis:
+        take_whole(rank() - used);
+        break;
+      case Index::Kind::mask:
+        break;
     }
   }
   take_whole(rank() - static_cast<int>(ranges.size()));

@@ -23,8 +23,10 @@ class Operand {
   template <Number T>
   Operand(T v, std::source_location where = std::source_location::current())
       : number_dtype_(detail::number_dtype<T>()), is_number_(true), where_(where) {
-    if constexpr (std::floating_point<T>) real_ = v;
-    else integer_ = static_cast<int64_t>(v), real_ = static_cast<double>(v);
+    if constexpr (std::floating_point<T>)
+      real_ = v;
+    else
+      integer_ = static_cast<int64_t>(v), real_ = static_cast<double>(v);
   }
   Operand(std::initializer_list<Literal> items, std::source_location where = std::source_location::current())
       : tensor_(items, where), where_(where) {}
@@ -74,7 +76,8 @@ class Operands {
   std::source_location where_;
 };
 
-// Arithmetic with NumPy broadcasting. `/` divides floats; `%` has the sign of the divisor. Comparisons give bool tensors.
+// Arithmetic with NumPy broadcasting. `/` divides floats; `%` has the sign of the divisor. Comparisons give bool
+// tensors.
 //   Tensor y = 2 * a + a / 3;      Tensor mask = a > 2;
 Tensor operator+(const Operand& x, const Operand& y);
 Tensor operator-(const Operand& x, const Operand& y);

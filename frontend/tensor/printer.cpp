@@ -65,9 +65,7 @@ class Printer {
   std::string text() { return dims_.empty() ? cells_[0] : block(0, 1); }
 
  private:
-  int64_t shown(size_t axis) const {
-    return summary_ && dims_[axis] > 2 * edge_items ? 2 * edge_items : dims_[axis];
-  }
+  int64_t shown(size_t axis) const { return summary_ && dims_[axis] > 2 * edge_items ? 2 * edge_items : dims_[axis]; }
   int64_t index(size_t axis, int64_t i) const {
     return shown(axis) < dims_[axis] && i >= edge_items ? dims_[axis] - 2 * edge_items + i : i;
   }
@@ -83,8 +81,10 @@ class Printer {
         format_floats(data);
       } else {
         for (int64_t p : positions_) {
-          if constexpr (std::same_as<T, bool>) cells_.push_back(data[p] ? "true" : "false");
-          else cells_.push_back(std::to_string(data[p]));
+          if constexpr (std::same_as<T, bool>)
+            cells_.push_back(data[p] ? "true" : "false");
+          else
+            cells_.push_back(std::to_string(data[p]));
         }
       }
     });
@@ -110,9 +110,12 @@ class Printer {
     size_t digits = 0;
     for (int64_t p : positions_) {
       const T v = data[p];
-      if (std::isnan(v)) cells_.push_back("nan");
-      else if (std::isinf(v)) cells_.push_back(v < 0 ? "-inf" : "inf");
-      else if (scientific) cells_.push_back(scientific_digits(v, &digits));
+      if (std::isnan(v))
+        cells_.push_back("nan");
+      else if (std::isinf(v))
+        cells_.push_back(v < 0 ? "-inf" : "inf");
+      else if (scientific)
+        cells_.push_back(scientific_digits(v, &digits));
       else {
         cells_.push_back(fixed_digits(v));
         const std::string& c = cells_.back();

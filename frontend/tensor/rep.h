@@ -27,8 +27,8 @@ struct TensorRep {
   // Symbolic: a value of a trace.
   std::shared_ptr<TraceTag> trace;
   ValueId value = -1;
-  int32_t region = 0;           // id of the region that made it
-  const char* op = "";          // the op that made it, for errors
+  int32_t region = 0;   // id of the region that made it
+  const char* op = "";  // the op that made it, for errors
   SourceLocation made;
 
   std::byte* data() const { return buffer->data() + offset * static_cast<int64_t>(size_of(dtype)); }

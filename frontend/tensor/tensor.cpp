@@ -7,6 +7,7 @@
 #include "frontend/include/kiln/error.h"
 #include "frontend/tensor/operand.h"
 #include "frontend/tensor/rep.h"
+#include "frontend/trace/scope.h"
 #include "frontend/trace/trace.h"
 #include "frontend/variable/variable.h"
 
@@ -65,6 +66,8 @@ Tensor detail::make_uninitialised(DType dtype, const Shape& shape, std::source_l
 }
 
 Tensor::Tensor(const void* data, DType dtype, const Shape& shape, std::source_location where, int64_t count) {
+  if (Status rank = check_rank(shape); !rank.ok())
+    throw_error(rank.code(), "Tensor: " + std::string(rank.message()), where);
   for (Dim d : shape)
     if (!d.known())
       throw_error(Code::invalid_argument, "Tensor: shape " + kiln::to_string(shape) + " has an unknown dim", where);
@@ -89,8 +92,8 @@ Tensor::Tensor(std::initializer_list<Literal> items, std::source_location where)
   rep_ = std::move(made.rep_);
 }
 
-DType Tensor::dtype() const { return rep_or_throw(*this, "dtype", std::source_location::current()).dtype; }
-const Shape& Tensor::shape() const { return rep_or_throw(*this, "shape", std::source_location::current()).shape; }
+DType Tensor::dtype(std::source_location where) const { return rep_or_throw(*this, "dtype", where).dtype; }
+const Shape& Tensor::shape(std::source_location where) const { return rep_or_throw(*this, "shape", where).shape; }
 bool Tensor::symbolic() const { return rep_ && rep_->trace; }
 
 Dim Tensor::dim(int axis, std::source_location where) const {
@@ -114,8 +117,9 @@ const void* Tensor::elements(DType wanted, bool one, const char* what, std::sour
   if (rep.trace) {
     if (rep.trace->context && rep.trace->context == TraceContext::current())
       throw_error(Code::failed_precondition,
-                  std::string(what) + ": a tensor has no value while its function is being traced; keep working with "
-                                      "the Tensor, or use cond or while_loop to act on its value",
+                  std::string(what) +
+                      ": a tensor has no value while its function is being traced; keep working with "
+                      "the Tensor, or use cond or while_loop to act on its value",
                   where);
     detail::throw_escaped(rep, what, where);
   }
@@ -131,13 +135,13 @@ const void* Tensor::elements(DType wanted, bool one, const char* what, std::sour
 }
 
 Tensor::operator bool() const {
-  const auto where = std::source_location::current();
+  const std::source_location where;  // a conversion cannot know the user's line
   const detail::TensorRep& rep = rep_or_throw(*this, "bool", where);
   if (rep.trace && rep.trace->context && rep.trace->context == TraceContext::current())
     throw_error(Code::failed_precondition,
-                std::string("bool: the truth of the result of ") + rep.op + " (line " + std::to_string(rep.made.line) +
+                std::string("bool: the truth of the result of ") + rep.op + " (" + detail::place(rep.made) +
                     ") is not known while its function is being traced; use cond or while_loop",
-                {});
+                where);
   if (rep.trace) detail::throw_escaped(rep, "bool", where);
   if (rep.shape.size() != 1)
     throw_error(Code::invalid_argument,
@@ -163,7 +167,8 @@ Tensor Operand::number(DType dtype) const {
   auto refuse = [&](const std::string& why) {
     std::string text = is_floating(number_dtype_) ? std::to_string(real_) : std::to_string(integer_);
     throw_error(Code::invalid_argument,
-                "the number " + text + " " + why + " " + std::string(name_of(dtype)) + "; convert the tensor first", where_);
+                "the number " + text + " " + why + " " + std::string(name_of(dtype)) + "; convert the tensor first",
+                where_);
   };
   const bool whole = !is_floating(number_dtype_);
   Tensor made = detail::make_uninitialised(dtype, {}, where_);

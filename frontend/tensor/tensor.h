@@ -39,11 +39,14 @@ namespace detail {
 // long long, unsigned long and so on have the DType of the fixed-width type of their size.
 template <Number T>
 constexpr DType number_dtype() {
-  if constexpr (std::same_as<T, bool>) return DType::bool_;
-  else if constexpr (std::floating_point<T>) return sizeof(T) == 4 ? DType::f32 : DType::f64;
+  if constexpr (std::same_as<T, bool>)
+    return DType::bool_;
+  else if constexpr (std::floating_point<T>)
+    return sizeof(T) == 4 ? DType::f32 : DType::f64;
   else if constexpr (std::signed_integral<T>)
     return sizeof(T) == 1 ? DType::i8 : sizeof(T) == 2 ? DType::i16 : sizeof(T) == 4 ? DType::i32 : DType::i64;
-  else return sizeof(T) == 1 ? DType::u8 : sizeof(T) == 2 ? DType::u16 : sizeof(T) == 4 ? DType::u32 : DType::u64;
+  else
+    return sizeof(T) == 1 ? DType::u8 : sizeof(T) == 2 ? DType::u16 : sizeof(T) == 4 ? DType::u32 : DType::u64;
 }
 }  // namespace detail
 
@@ -52,8 +55,10 @@ class Literal {
  public:
   template <Number T>
   Literal(T v) : dtype_(detail::number_dtype<T>()) {
-    if constexpr (std::floating_point<T>) real_ = v, integer_ = 0;
-    else integer_ = static_cast<int64_t>(v), real_ = static_cast<double>(v);
+    if constexpr (std::floating_point<T>)
+      real_ = v, integer_ = 0;
+    else
+      integer_ = static_cast<int64_t>(v), real_ = static_cast<double>(v);
   }
   Literal(std::initializer_list<Literal> items) : is_list_(true), items_(items) {}
   bool is_list() const { return is_list_; }
@@ -95,9 +100,9 @@ class Tensor {
       : Tensor(values.data(), dtype_of_number<T>(), shape, where, static_cast<int64_t>(values.size())) {}
 
   bool defined() const { return rep_ != nullptr; }
-  DType dtype() const;
-  const Shape& shape() const;
-  int rank() const { return shape().rank(); }
+  DType dtype(std::source_location where = std::source_location::current()) const;
+  const Shape& shape(std::source_location where = std::source_location::current()) const;
+  int rank(std::source_location where = std::source_location::current()) const { return shape(where).rank(); }
   // The size of an axis, which may be negative (from the end); in a trace it may be unknown.
   Dim dim(int axis, std::source_location where = std::source_location::current()) const;
   // Number of elements; an error if a dim is unknown.

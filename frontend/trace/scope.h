@@ -33,4 +33,7 @@ inline SourceLocation user_line(std::source_location where) {
   return scope ? scope->where() : SourceLocation{where.file_name(), static_cast<int32_t>(where.line())};
 }
 
+// "model.cpp:41"
+std::string place(SourceLocation location);
+
 }  // namespace kiln::detail

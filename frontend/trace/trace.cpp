@@ -14,13 +14,6 @@ thread_local TraceContext* current_trace = nullptr;
 // Captured tensors up to this many elements become constants of the graph, larger ones hidden inputs.
 constexpr int64_t max_constant_elements = 128;
 
-std::string place(SourceLocation location) {
-  const std::string_view file = location.file ? location.file : "";
-  const size_t slash = file.rfind('/');
-  return std::string(slash == std::string_view::npos ? file : file.substr(slash + 1)) + ":" +
-         std::to_string(location.line);
-}
-
 }  // namespace
 
 void detail::throw_escaped(const TensorRep& rep, const char* use, std::source_location where) {
@@ -105,7 +98,8 @@ int TraceContext::find_variable(detail::VariableState& variable) {
   detail::VariableState* canonical = variable.canonical();
   const auto [it, fresh] = variable_numbers_.try_emplace(canonical, static_cast<int>(variables_.size()));
   if (fresh) {
-    std::shared_ptr<detail::VariableState> owner = variable.stands_for ? variable.stands_for : variable.shared_from_this();
+    std::shared_ptr<detail::VariableState> owner =
+        variable.stands_for ? variable.stands_for : variable.shared_from_this();
     const int input = add_input({canonical->dtype, canonical->shape}, canonical->name, true,
                                 {TraceInput::Kind::captured_variable, 0, std::move(owner), {}});
     variables_.push_back({canonical, input, -1, false, true, graph_.inputs[input].value});
@@ -240,8 +234,7 @@ TraceContext::OpenRegion TraceContext::close_region() {
 
 Graph TraceContext::finish(std::span<const Tensor> results, std::source_location where) {
   for (const Tensor& x : results) {
-    if (!x.defined())
-      throw_error(Code::invalid_argument, "function: the lambda returned an empty Tensor", where);
+    if (!x.defined()) throw_error(Code::invalid_argument, "function: the lambda returned an empty Tensor", where);
     graph_.outputs.push_back({import(x, "return", where).rep()->value, -1});
   }
   for (const auto& [number, value] : regions_[0].variables)

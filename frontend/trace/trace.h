@@ -2,8 +2,8 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <span>
 #include <source_location>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>

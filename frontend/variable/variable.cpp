@@ -18,7 +18,8 @@ detail::VariableState& state_or_throw(const Variable& v, const char* what, std::
 }
 
 void assign_tensor(detail::VariableState& state, const Tensor& value, const char* what, std::source_location where) {
-  if (!value.defined()) throw_error(Code::invalid_argument, std::string(what) + ": the value is an empty Tensor", where);
+  if (!value.defined())
+    throw_error(Code::invalid_argument, std::string(what) + ": the value is an empty Tensor", where);
   if (value.dtype() != state.dtype || !(value.shape() == state.shape))
     throw_error(Code::invalid_argument,
                 std::string(what) + ": Variable \"" + state.name + "\" is " + std::string(name_of(state.dtype)) +
@@ -44,12 +45,14 @@ Variable::Variable(const Operand& initial, const VariableOptions& options) {
   const std::string name = options.name.empty() ? "variable" : options.name;
   if (TraceContext::current())
     throw_error(Code::failed_precondition,
-                "Variable \"" + name + "\" would be created anew by each trace; make it once outside of the function, or "
-                                       "guard it with if (!v.defined())",
+                "Variable \"" + name +
+                    "\" would be created anew by each trace; make it once outside of the function, or "
+                    "guard it with if (!v.defined())",
                 initial.where());
   const Tensor value = initial.tensor();
   if (!value.defined())
-    throw_error(Code::invalid_argument, "Variable \"" + name + "\": the initial value is an empty Tensor", initial.where());
+    throw_error(Code::invalid_argument, "Variable \"" + name + "\": the initial value is an empty Tensor",
+                initial.where());
   if (value.symbolic()) detail::throw_escaped(*value.rep(), "Variable", initial.where());
   state_ = detail::make_state(value, {name, options.trainable});
 }
@@ -92,12 +95,14 @@ void Variable::assign_sub(const Operand& value) const {
   assign_tensor(state, subtract(Operand(read(value.where()), value.where()), value), "assign_sub", value.where());
 }
 
-const std::string& Variable::name() const { return state_or_throw(*this, "name", std::source_location::current()).name; }
-DType Variable::dtype() const { return state_or_throw(*this, "dtype", std::source_location::current()).dtype; }
-const Shape& Variable::shape() const { return state_or_throw(*this, "shape", std::source_location::current()).shape; }
-bool Variable::trainable() const {
-  return state_or_throw(*this, "trainable", std::source_location::current()).trainable;
+const std::string& Variable::name(std::source_location where) const {
+  return state_or_throw(*this, "name", where).name;
 }
-uint64_t Variable::id() const { return state_or_throw(*this, "id", std::source_location::current()).id; }
+DType Variable::dtype(std::source_location where) const { return state_or_throw(*this, "dtype", where).dtype; }
+const Shape& Variable::shape(std::source_location where) const { return state_or_throw(*this, "shape", where).shape; }
+bool Variable::trainable(std::source_location where) const {
+  return state_or_throw(*this, "trainable", where).trainable;
+}
+uint64_t Variable::id(std::source_location where) const { return state_or_throw(*this, "id", where).id; }
 
 }  // namespace kiln

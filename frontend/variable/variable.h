@@ -1,5 +1,5 @@
-// Variable: a Tensor that can change. Copies of a Variable are one Variable. Functions use it by reference: they see its
-// value at each call and may change it.
+// Variable: a Tensor that can change. Copies of a Variable are one Variable. Functions use it by reference: they see
+// its value at each call and may change it.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace kiln {
 
 struct VariableOptions {
-  std::string name = {};    // in printed IR and saved files; empty: "variable"
-  bool trainable = true;    // gradient tapes watch it by themselves
+  std::string name = {};  // in printed IR and saved files; empty: "variable"
+  bool trainable = true;  // gradient tapes watch it by themselves
 };
 
 namespace detail {
@@ -38,12 +38,13 @@ class Variable {
   void assign_add(const Operand& value) const;
   void assign_sub(const Operand& value) const;
 
-  const std::string& name() const;
-  DType dtype() const;
-  const Shape& shape() const;
+  const std::string& name(std::source_location where = std::source_location::current()) const;
+  DType dtype(std::source_location where = std::source_location::current()) const;
+  const Shape& shape(std::source_location where = std::source_location::current()) const;
   int64_t size() const { return shape().size(); }
-  bool trainable() const;
-  uint64_t id() const;  // one per Variable of the process; never used again
+  bool trainable(std::source_location where = std::source_location::current()) const;
+  uint64_t id(std::source_location where =
+                  std::source_location::current()) const;  // one per Variable of the process; never used again
   template <Number T>
   T item(std::source_location where = std::source_location::current()) const {
     return read(where).item<T>(where);
@@ -56,7 +57,8 @@ class Variable {
   Tensor matmul(const Operand& y) const { return read(y.where()).matmul(y); }
 
   // For Kiln's own layers.
-  template <std::same_as<std::shared_ptr<detail::VariableState>> S>  // a template: Variable{0} must not mean a null state
+  template <std::same_as<std::shared_ptr<detail::VariableState>> S>  // a template: Variable{0} must not mean a null
+                                                                     // state
   explicit Variable(S state) : state_(std::move(state)) {}
   const std::shared_ptr<detail::VariableState>& state() const { return state_; }
 

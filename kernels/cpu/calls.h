@@ -51,7 +51,7 @@
 //   gather_nd.<B>.<I>  x [d0 .. d(k-1), inner], indices [count, k] -> [count, inner]      {count, inner, k, d[k]}
 //   take_along_axis.<B>.<I>  x [outer, axis, inner], indices [outer, count, inner] -> the shape of indices
 //                                                                                         {outer, axis, inner, count}
-//   scatter_add.<T>.<I>         indices [count], updates [outer, count, inner] -> [outer, axis, inner]
+//   scatter_add.<T>.<I>         updates [outer, count, inner], indices [count] -> [outer, axis, inner]
 //   tensor_scatter_add.<T>.<I>  base [outer, axis, inner], indices, updates -> [outer, axis, inner]
 //       {outer, axis, inner, count}   onto zeros (base); equal indices add in order of position. The gradient of
 //       gather.

@@ -147,8 +147,8 @@ int32_t scatter(void* const* buffers, const int64_t* params, int64_t begin, int6
   const ScatterSplit s(params);
   const AxisParams& p = s.p;
   const T* base = static_cast<const T*>(buffers[0]);
-  const I* indices = static_cast<const I*>(buffers[Base ? 1 : 0]);
-  const T* updates = static_cast<const T*>(buffers[Base ? 2 : 1]);
+  const I* indices = static_cast<const I*>(buffers[1]);
+  const T* updates = static_cast<const T*>(buffers[Base ? 2 : 0]);
   T* result = static_cast<T*>(buffers[Base ? 3 : 2]);
   for (int64_t item = begin; item < end; ++item) {
     const int64_t column = item % s.column_blocks * s.columns, range = item / s.column_blocks % s.ranges,
@@ -204,7 +204,7 @@ template <class T, class I>
 constexpr LibraryPhase take_along_phases[] = {{check_axis<I, 1, true>, one, check_axis_cost<true>},
                                               {take_along<T, I>, gather_extent, take_along_cost}};
 template <class T, class I, bool Base>
-constexpr LibraryPhase scatter_phases[] = {{check_axis < I, Base ? 1 : 0, false >, one, check_axis_cost<false>},
+constexpr LibraryPhase scatter_phases[] = {{check_axis<I, 1, false>, one, check_axis_cost<false>},
                                            {scatter<T, I, Base>, scatter_extent, scatter_cost}};
 template <class I>
 constexpr LibraryPhase check_range_phases[] = {{check_range<I>, one, check_range_cost}};

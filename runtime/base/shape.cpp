@@ -231,7 +231,14 @@ std::string to_string(const Shape& shape, const DimTable* table) {
             : table                                 ? table->to_string(shape[i])
                                                     : "?";
   }
-  return text + "]";
+  return text + (shape.excess() ? ",...]" : "]");
+}
+
+Status check_rank(const Shape& shape) {
+  if (shape.excess() == 0) return {};
+  return Status(Code::invalid_argument, "shape " + to_string(shape) + " has " +
+                                            std::to_string(shape.rank() + shape.excess()) + " dims, the most is " +
+                                            std::to_string(max_rank));
 }
 
 }  // namespace kiln

@@ -97,7 +97,8 @@ class Shape {
   bool known() const { for (Dim d : *this) if (!d.known()) return false; return true; }
   Dim operator[](int i) const { return dims_[i]; }
   Dim& operator[](int i) { return dims_[i]; }
-  void push_back(Dim d) { if (rank_ < max_rank) dims_[rank_++] = d; }
+  void push_back(Dim d) { if (rank_ < max_rank) dims_[rank_++] = d; else ++excess_; }
+  int excess() const { return excess_; }  // how many dims did not fit; a shape with such is refused by every op
   void insert(int at, Dim d) { push_back(d); for (int i = rank_ - 1; i > at; --i) dims_[i] = dims_[i - 1]; dims_[at] = d; }
   void erase(int at) { for (int i = at; i + 1 < rank_; ++i) dims_[i] = dims_[i + 1]; --rank_; }
   Dim back() const { return dims_[rank_ - 1]; }
@@ -108,7 +109,7 @@ class Shape {
   Dim elements() const { Dim n = 1; for (Dim d : *this) n = n * d; return n; }
   int64_t size() const { int64_t n = 1; for (Dim d : *this) n *= d.size(); return n; }  // only if known()
   friend bool operator==(const Shape& a, const Shape& b) {
-    if (a.rank_ != b.rank_) return false;
+    if (a.rank_ != b.rank_ || a.excess_ != b.excess_) return false;
     for (int i = 0; i < a.rank_; ++i) if (!(a.dims_[i] == b.dims_[i])) return false;
     return true;
   }
@@ -116,9 +117,13 @@ class Shape {
  private:
   std::array<Dim, max_rank> dims_{};
   int rank_ = 0;
+  int excess_ = 0;
 };
 
 // "[2,3]", "[batch,784]"; unknown dims without a table print as "?".
 std::string to_string(const Shape& shape, const DimTable* table = DimTable::current());
+
+// Fails if the shape was given more than max_rank dims.
+Status check_rank(const Shape& shape);
 
 }  // namespace kiln

@@ -213,11 +213,11 @@ void set_thread_count(int count) {
   pool().set_threads(count < 1 ? default_thread_count() : std::min(count, max_threads));
 }
 
-Chunking choose_chunks(int64_t extent, int64_t item_cost_ns, int threads) {
+Chunking choose_chunks(int64_t extent, double item_cost_ns, int threads) {
   constexpr int64_t fork_ns = 4000, least_ns = 2000, most_ns = 25000;
   const Chunking serial{1, extent};
   if (threads <= 1 || extent <= 1) return serial;
-  const double total = static_cast<double>(extent) * static_cast<double>(std::max<int64_t>(item_cost_ns, 1));
+  const double total = static_cast<double>(extent) * std::max(item_cost_ns, 0.0);
   if (total < fork_ns) return serial;
   const double chunk_ns = std::clamp(total / (4.0 * threads), double{least_ns}, double{most_ns});
   const double wanted = std::min(total / chunk_ns, 1e9);

@@ -19,7 +19,7 @@ struct Chunking {
   int64_t size;
 };
 // From the rough cost of an item: one chunk below ~4 us of work, else chunks of 2 to 25 us.
-Chunking choose_chunks(int64_t extent, int64_t item_cost_ns, int threads);
+Chunking choose_chunks(int64_t extent, double item_cost_ns, int threads);
 
 namespace detail {
 using ChunkFunction = void (*)(void* context, int64_t chunk);
@@ -32,7 +32,7 @@ void run_chunks(int64_t chunks, ChunkFunction call, void* context);
 // not throw. Safe from any thread; a nested call, or one while another thread uses the pool, runs inline.
 //   parallel_for(n, 1, [&](int64_t begin, int64_t end) { for (int64_t i = begin; i < end; ++i) y[i] = x[i] + 1; });
 template <class F>
-void parallel_for(int64_t extent, int64_t item_cost_ns, F&& fn) {
+void parallel_for(int64_t extent, double item_cost_ns, F&& fn) {
   if (extent <= 0) return;
   const Chunking cut = choose_chunks(extent, item_cost_ns, thread_count());
   if (cut.chunks <= 1) return fn(int64_t{0}, extent);

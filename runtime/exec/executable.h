@@ -36,7 +36,7 @@ struct Step {
   int32_t output_count = 0;      // how many of `buffers`, at the end, are written
   std::vector<Dim> params;       // integers given to the kernel, evaluated at each call
   Dim extent = 1;                // kernel: number of work items that may run in parallel
-  int64_t item_cost = 1;         // kernel: rough cost of one work item in ns
+  int64_t item_cost = 1000;      // kernel: rough cost of one work item in ps
   int32_t location = -1;         // index into Executable::locations
   // if_: then, else. while_: steps that compute the predicate, then the body. Copies to result or carried buffers are steps too.
   std::vector<Step> first, second;

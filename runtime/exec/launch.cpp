@@ -43,7 +43,7 @@ struct FirstFailure {
 };
 
 Status run_parallel(KernelFunction kernel, void* const* buffers, const int64_t* params, int64_t extent,
-                    int64_t item_cost) {
+                    double item_cost) {
   FirstFailure first;
   parallel_for(extent, item_cost, [&](int64_t begin, int64_t end) {
     CallContext context;
@@ -57,10 +57,10 @@ Status run_parallel(KernelFunction kernel, void* const* buffers, const int64_t* 
 namespace detail {
 
 Status run_kernel(KernelFunction kernel, void* const* buffers, const int64_t* params, int64_t extent,
-                  int64_t item_cost) {
+                  double item_cost) {
   if (extent <= 0) return Status();
-  constexpr int64_t small = 2000;  // surely below the pool's own limit: skips even asking it
-  if (extent > small || item_cost > small || extent * item_cost > small)
+  constexpr double small = 2000;  // surely below the pool's own limit: skips even asking it
+  if (static_cast<double>(extent) * item_cost > small)
     return run_parallel(kernel, buffers, params, extent, item_cost);
   CallContext context;
   if (const int32_t code = call(kernel, buffers, params, 0, extent, context)) return failure(code, context);
@@ -85,6 +85,7 @@ std::string located_message(std::string_view op, std::string_view message, std::
   std::string text;
   if (!op.empty()) text.append(op).append(": ");
   text.append(message);
+  file.remove_prefix(file.rfind('/') + 1);
   if (!file.empty()) text.append(" (").append(file).append(":").append(std::to_string(line)).append(")");
   return text;
 }

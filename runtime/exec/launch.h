@@ -13,7 +13,7 @@ namespace kiln {
 namespace detail {
 // As below, for callers that have set the default floating-point mode themselves.
 Status run_kernel(KernelFunction kernel, void* const* buffers, const int64_t* params, int64_t extent,
-                  int64_t item_cost);
+                  double item_cost);
 Status run_library_kernel(const LibraryKernel& kernel, void* const* buffers, const int64_t* params);
 }  // namespace detail
 
@@ -21,7 +21,7 @@ Status run_library_kernel(const LibraryKernel& kernel, void* const* buffers, con
 // lowest begin), whatever the number of threads. `item_cost`: rough cost of one work item in ns.
 //   Status s = run_kernel(find_prebuilt_kernel("add.f32.vv"), buffers, nullptr, n, 1);
 inline Status run_kernel(KernelFunction kernel, void* const* buffers, const int64_t* params, int64_t extent,
-                         int64_t item_cost) {
+                         double item_cost) {
   const FpEnvironment environment;
   return detail::run_kernel(kernel, buffers, params, extent, item_cost);
 }

@@ -204,7 +204,8 @@ Status Session::run_step(int32_t index) {
   Status status;
   switch (step.kind) {
     case StepKind::kernel:
-      status = detail::run_kernel(step.kernel, buffers, params, plan_->extents[index], step.source->item_cost);
+      status = detail::run_kernel(step.kernel, buffers, params, plan_->extents[index],
+                                  static_cast<double>(step.source->item_cost) * 1e-3);
       break;
     case StepKind::library:
       status = detail::run_library_kernel(*step.library, buffers, params);

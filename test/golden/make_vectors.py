@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes vectors.bin: inputs and expected results of every op with a public function, for the op tests.
 
-Made with Python 3.12.1, NumPy 2.5.5, SciPy 1.18.1, mpmath 1.3.0. Run from the repository's root:
+Made with Python 3.12.1, NumPy 2.5.5, mpmath 1.3.0. Run from the repository's root:
     llvm-tblgen-22 -dump-json -I . -I $(llvm-config-22 --includedir) dialects/kiln/ops/ops.td > ops.json
     python test/golden/make_vectors.py ops.json [FILE]
 The op list, dtypes, domains, accuracies and NumPy expressions come from the records; cases.py says which shapes and

@@ -12,9 +12,8 @@ namespace {
 // A folder of its own that goes with the test.
 struct Folder {
   Folder() {
-    char name[] = "/tmp/kiln_idx_XXXXXX";
-    REQUIRE(mkdtemp(name));
-    path = name;
+    path = (std::filesystem::temp_directory_path() / "kiln_idx_XXXXXX").string();
+    REQUIRE(mkdtemp(path.data()));
   }
   ~Folder() { std::filesystem::remove_all(path); }
   std::string write(const std::string& name, const std::string& bytes) const {

@@ -37,15 +37,16 @@ TEST_CASE("cond: one branch runs (T3)") {
 TEST_CASE("cond: structures, captured constants and Variables (68, 76)") {
   Variable v{1.f}, w{10.f};
   auto f = function([&](Tensor x) {
-    auto [a, b] = cond(x > 0,
-                       [&] {
-                         v.assign_add(x);
-                         return std::tuple(x * 2, Tensor{1, 2});
-                       },
-                       [&] {
-                         w.assign(v + 1);
-                         return std::tuple(-x, Tensor{3, 4});
-                       });
+    auto [a, b] = cond(
+        x > 0,
+        [&] {
+          v.assign_add(x);
+          return std::tuple(x * 2, Tensor{1, 2});
+        },
+        [&] {
+          w.assign(v + 1);
+          return std::tuple(-x, Tensor{3, 4});
+        });
     return std::tuple(a + v, b);
   });
   auto [a, b] = f(3.f);
@@ -144,10 +145,12 @@ TEST_CASE("while_loop: struct state, max_iterations, cond inside, loop inside") 
 }
 
 TEST_CASE("while_loop: a state that changes its type is refused (72)") {
-  auto f = function([](Tensor x) { return while_loop([](Tensor x) { return x < 9.f; }, [](Tensor x) { return x.to(i32); }, x); });
+  auto f = function(
+      [](Tensor x) { return while_loop([](Tensor x) { return x < 9.f; }, [](Tensor x) { return x.to(i32); }, x); });
   CHECK_THROWS_WITH(f(1.f), Contains("part 0 of the state is f32[] at the start and i32[] after one pass"));
-  CHECK_THROWS_WITH(while_loop([](Tensor x) { return x.size() < 9; }, [](Tensor x) { return concat({x, x}, 0); }, ones({1})),
-                    Contains("f32[1] at the start and f32[2]"));
+  CHECK_THROWS_WITH(
+      while_loop([](Tensor x) { return x.size() < 9; }, [](Tensor x) { return concat({x, x}, 0); }, ones({1})),
+      Contains("f32[1] at the start and f32[2]"));
 }
 
 TEST_CASE("gradient: through cond") {
@@ -183,8 +186,7 @@ TEST_CASE("gradient: through while_loop, for any number of iterations") {
     return tape.gradient(std::vector<Tensor>{y}[0], std::vector<Variable>{w}, {.unconnected = Unconnected::zero})[0];
   };
   auto f = function(derivative);
-  for (int n : {0, 1, 3, 10, 300})
-    CHECK(f(n).item<double>() == Approx(n * std::pow(1.1, n - 1)).epsilon(1e-12));
+  for (int n : {0, 1, 3, 10, 300}) CHECK(f(n).item<double>() == Approx(n * std::pow(1.1, n - 1)).epsilon(1e-12));
   // Bit for bit what eager code gives.
   CHECK(f(10).item<double>() == derivative(10).item<double>());
 }
@@ -192,11 +194,10 @@ TEST_CASE("gradient: through while_loop, for any number of iterations") {
 TEST_CASE("gradient: through a loop with a limit, a tensor state, a cond inside; second order") {
   Tensor x0 = {0.5, -2.0};
   auto value = [](Tensor x) {
-    Tensor y = while_loop([](Tensor) { return Tensor(true); },
-                          [](Tensor y) {
-                            return cond(sum(y) > 0, [&] { return y * y; }, [&] { return y * 3.0 + 1.0; });
-                          },
-                          x, {.max_iterations = 4});
+    Tensor y =
+        while_loop([](Tensor) { return Tensor(true); },
+                   [](Tensor y) { return cond(sum(y) > 0, [&] { return y * y; }, [&] { return y * 3.0 + 1.0; }); }, x,
+                   {.max_iterations = 4});
     return sum(y * y);
   };
   auto first = [&](Tensor x) {

@@ -1,4 +1,5 @@
-// Compiled functions: numbers are those of function-semantics.md (T: its acceptance programs, else its checklist items).
+// Compiled functions: numbers are those of function-semantics.md (T: its acceptance programs, else its checklist
+// items).
 #include <catch2/catch.hpp>
 #include <limits>
 #include <sstream>
@@ -215,13 +216,16 @@ TEST_CASE("function: concrete() traces without running; a general trace serves l
 
 TEST_CASE("function: a symbolic tensor has no value and does not survive its trace (41, 42)") {
   std::vector<Tensor> kept;
-  auto f = function([&](Tensor x) {
-    kept.push_back(x * 2);
-    return x;
-  }, {.name = "leaky"});
+  auto f = function(
+      [&](Tensor x) {
+        kept.push_back(x * 2);
+        return x;
+      },
+      {.name = "leaky"});
   f(1);
-  CHECK_THAT(error_of([&] { kept[0] + 1; }, Code::failed_precondition),
-             Contains("multiply") && Contains("leaky") && Contains("frontend_function_test.cpp") && Contains("Variable"));
+  CHECK_THAT(error_of([&] { kept[0] + 1; }, Code::failed_precondition), Contains("multiply") && Contains("leaky") &&
+                                                                            Contains("frontend_function_test.cpp") &&
+                                                                            Contains("Variable"));
   CHECK_THAT(error_of([&] { kept[0].item<int>(); }, Code::failed_precondition), Contains("leaky"));
   auto g = function([&](Tensor x) { return x + kept[0]; });
   CHECK_THAT(error_of([&] { g(1); }, Code::failed_precondition), Contains("leaky"));
@@ -290,7 +294,8 @@ TEST_CASE("function: explain names what was new") {
   f(ones({31}));
   CHECK_THAT(f.explain(), Contains("first call"));
   f(ones({32}));
-  CHECK_THAT(f.explain(), Contains("tensor argument 0 was f32[31], is now f32[32]") && Contains("frontend_function_test.cpp"));
+  CHECK_THAT(f.explain(),
+             Contains("tensor argument 0 was f32[31], is now f32[32]") && Contains("frontend_function_test.cpp"));
   std::ostringstream text;
   text << f;
   CHECK_THAT(text.str(), Contains("f: 2 signatures") && Contains("f(arg0: f32[31]) -> f32[31]"));
@@ -322,6 +327,20 @@ TEST_CASE("function: concurrent updates of one Variable are whole") {
     });
   for (std::thread& t : threads) t.join();
   CHECK(v.item<int>() == 400);
+}
+
+TEST_CASE("function: two functions that read each other's Variables never wait for each other") {
+  Variable a{0}, b{0};
+  auto f = function([&] { a.assign(b + 1); });
+  auto g = function([&] { b.assign(a + 1); });
+  f(), g();
+  std::thread other([&] {
+    for (int k = 0; k < 2000; ++k) g();
+  });
+  for (int k = 0; k < 2000; ++k) f();
+  other.join();
+  CHECK(a.item<int>() >= 1);
+  CHECK(b.item<int>() >= 2);
 }
 
 TEST_CASE("function: a tape inside equals eager (91)") {

@@ -10,7 +10,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 struct TemporaryFile {
-  std::string path = (std::filesystem::temp_directory_path() / ("kiln_save_test_" + std::to_string(::getpid()) + ".kiln")).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("kiln_save_test_" + std::to_string(::getpid()) + ".kiln")).string();
   ~TemporaryFile() { std::filesystem::remove(path); }
 };
 }  // namespace
@@ -19,10 +20,12 @@ TEST_CASE("save: a loaded function gives the same bits and shares its Variables"
   TemporaryFile file;
   Variable w{random::normal({3, 2}, {.seed = 5}), {.name = "w"}}, calls{0, {.name = "calls"}};
   const Tensor table = random::normal({300}, {.seed = 6});
-  auto serve = function([&](Tensor x) {
-    calls.assign_add(1);
-    return tanh(x.matmul(w)) + reduce_sum(table);
-  }, {.name = "serve", .input_signature = {{f32, {"batch", 3}}}});
+  auto serve = function(
+      [&](Tensor x) {
+        calls.assign_add(1);
+        return tanh(x.matmul(w)) + reduce_sum(table);
+      },
+      {.name = "serve", .input_signature = {{f32, {"batch", 3}}}});
   auto count = function([&] { return calls; }, {.name = "count"});
   const Tensor x = random::normal({4, 3}, {.seed = 7});
   const auto expected = serve(x).to_vector<float>();

@@ -96,7 +96,8 @@ TEST_CASE("ops: numbers take the tensor's dtype or are refused") {
   CHECK((Tensor{1, 2} + 1).dtype() == i32);
   CHECK_THAT(error_of([] { Tensor{1, 2} + 0.5; }, Code::invalid_argument), Contains("0.5") && Contains("i32"));
   CHECK_THAT(error_of([] { Tensor{1, 2} + Tensor{1.f, 2.f}; }, Code::invalid_argument), Contains("add: "));
-  CHECK_THAT(error_of([] { Tensor{1, 2} + int64_t{1} * 4'000'000'000; }, Code::invalid_argument), Contains("does not fit in"));
+  CHECK_THAT(error_of([] { Tensor{1, 2} + int64_t{1} * 4'000'000'000; }, Code::invalid_argument),
+             Contains("does not fit in"));
 }
 
 TEST_CASE("ops: broadcasting in both directions, over merged and separate dims") {
@@ -120,7 +121,8 @@ TEST_CASE("ops: reductions along any axes") {
   CHECK(values<int64_t>(sum(x, {.axis = {0, 2}})) == std::vector<int64_t>{60, 92, 124});
   CHECK(sum(x, {.axis = {-1}, .keepdims = true}).shape() == Shape{2, 3, 1});
   CHECK(sum(zeros({0, 3}), {.axis = {0}}).shape() == Shape{3});
-  CHECK(values<float>(mean(Tensor{{1.f, 2.f}, {3.f, 4.f}}, {.axis = {0}, .keepdims = true})) == std::vector<float>{2, 3});
+  CHECK(values<float>(mean(Tensor{{1.f, 2.f}, {3.f, 4.f}}, {.axis = {0}, .keepdims = true})) ==
+        std::vector<float>{2, 3});
 }
 
 TEST_CASE("ops: errors name the op, the types and the user's line") {

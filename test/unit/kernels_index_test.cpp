@@ -41,7 +41,7 @@ void check_gather_and_scatter(Fixture& f, const std::string& index, int64_t oute
       for (int64_t i = 0; i < count; ++i)
         for (int64_t k = 0; k < inner; ++k)
           (*to)[(o * axis + at[i]) * inner + k] += updates[(o * count + i) * inner + k];
-  REQUIRE(f.run("scatter_add.f32." + index, {at.data(), updates.data(), result.data()}, params) == 0);
+  REQUIRE(f.run("scatter_add.f32." + index, {updates.data(), at.data(), result.data()}, params) == 0);
   REQUIRE(first_difference(result, sums) == -1);
   REQUIRE(f.run("tensor_scatter_add.f32." + index, {x.data(), at.data(), updates.data(), result.data()}, params) == 0);
   REQUIRE(first_difference(result, onto) == -1);
@@ -69,7 +69,7 @@ TEST_CASE("gather, take_along_axis and scatter_add, equal indices in order") {
 TEST_CASE("integers wrap in scatter_add") {
   Fixture f;
   std::vector<int32_t> at{0, 0}, updates{2147483647, 1}, result(1);
-  REQUIRE(f.run("scatter_add.i32.i32", {at.data(), updates.data(), result.data()}, {1, 1, 1, 2}) == 0);
+  REQUIRE(f.run("scatter_add.i32.i32", {updates.data(), at.data(), result.data()}, {1, 1, 1, 2}) == 0);
   CHECK(result[0] == -2147483647 - 1);
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("an index outside the axis is an error that names the first one") {
   std::vector<int32_t> negative{0, -1};
   CHECK(f.run("gather.b4.i32", {x.data(), negative.data(), y.data()}, {1, 3, 2, 2}) == out_of_range);
   CHECK(std::string(f.context.message) == "index -1 at position 1 is out of range for axis size 3");
-  CHECK(f.run("scatter_add.f32.i32", {negative.data(), y.data(), x.data()}, {1, 3, 2, 2}) == out_of_range);
+  CHECK(f.run("scatter_add.f32.i32", {y.data(), negative.data(), x.data()}, {1, 3, 2, 2}) == out_of_range);
   CHECK(f.run("tensor_scatter_add.f32.i32", {x.data(), negative.data(), y.data(), x.data()}, {1, 3, 2, 2}) ==
         out_of_range);
   CHECK(f.run("take_along_axis.b4.i32", {x.data(), negative.data(), y.data()}, {1, 3, 2, 1}) == out_of_range);

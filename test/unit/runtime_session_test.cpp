@@ -219,7 +219,7 @@ TEST_CASE("session: a kernel's error names the op and the user's line, for any n
   e.locations = {{"model.cc", 41, "gather"}};
   e.steps = {kernel_step("lookup", {0, 1}, n)};
   e.steps[0].location = 0;
-  e.steps[0].item_cost = 50;
+  e.steps[0].item_cost = 50000;
   e.code = {test_object()};
   Session session(load_program(e));
   for (int threads : {1, 4}) {
@@ -245,7 +245,7 @@ TEST_CASE("session: a kernel's error names the op and the user's line, for any n
 TEST_CASE("session: kernels see the default floating-point mode and the host keeps its own") {
   Executable e = serve_executable();
   e.steps = {kernel_step("third", {0, 2}, e.steps[0].extent)};
-  e.steps[0].item_cost = 100;
+  e.steps[0].item_cost = 100000;
   Session session(load_program(e));
   set_thread_count(3);
   const int64_t batch = 2000;

@@ -18,6 +18,7 @@ void emit_gradients(const Records& ops, llvm::raw_ostream& out);
 void emit_scalar_bodies(const Records& ops, llvm::raw_ostream& out);
 void emit_library_calls(const Records& ops, llvm::raw_ostream& out);
 void emit_test_rows(const Records& ops, llvm::raw_ostream& out);
+void emit_test_calls(const Records& ops, llvm::raw_ostream& out);
 // The index page to `out`, one page per op into `folder`; false (with a message) if a page cannot be written.
 bool emit_docs(const Records& ops, const std::string& folder, llvm::raw_ostream& out);
 

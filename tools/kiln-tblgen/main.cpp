@@ -32,6 +32,7 @@ const llvm::TableGen::Emitter::Opt outputs[] = {
     {"gen-scalar-bodies", run<emit_scalar_bodies>, "scalar bodies (scalar_bodies.h.inc)"},
     {"gen-library-calls", run<emit_library_calls>, "calls of library kernels (library_calls.cpp.inc)"},
     {"gen-test-rows", run<emit_test_rows>, "one row per op for the tests (op_rows.inc)"},
+    {"gen-test-calls", run<emit_test_calls>, "calls of the public functions for the tests (op_calls.inc)"},
     {"gen-docs", run<emit_pages>, "the index page, and one page per op into -docs-folder"},
 };
 

@@ -40,18 +40,18 @@ def Kiln_OnesOp : Kiln_Source<"ones"> {
   let example = "Tensor x = ones({3});  // [1, 1, 1]";
 }
 
-def Kiln_ZerosLikeOp : Kiln_Unary<"zeros_like"> {
+def Kiln_ZerosLikeOp : Kiln_Composite<"zeros_like"> {
   let summary = "Zeros of x's shape and dtype.";
-  let body = [{ return constant_of(x, result, 0); }];
-  let non_differentiable = "a constant";
+  let arguments = (ins Kiln_Tensor:$x);
+  let composite = [{ return zeros(x.shape(), {.dtype = x.dtype()}); }];
   let numpy = "np.zeros_like(x)";
   let example = "Tensor z = zeros_like(x);";
 }
 
-def Kiln_OnesLikeOp : Kiln_Unary<"ones_like"> {
+def Kiln_OnesLikeOp : Kiln_Composite<"ones_like"> {
   let summary = "Ones of x's shape and dtype.";
-  let body = [{ return constant_of(x, result, 1); }];
-  let non_differentiable = "a constant";
+  let arguments = (ins Kiln_Tensor:$x);
+  let composite = [{ return ones(x.shape(), {.dtype = x.dtype()}); }];
   let numpy = "np.ones_like(x)";
   let example = "Tensor z = ones_like(x);";
 }
@@ -138,10 +138,11 @@ class Kiln_Triangle<string mnemonic, string comparison> : Kiln_Composite<mnemoni
   let arguments = (ins Kiln_Tensor:$x, Default<Kiln_Int, "0">:$diagonal);
   let options = "TriangleOptions";
   let constraints = ["C1: x has rank >= 2."];
-  let composite = "if (x.rank() < 2) fail(Code::invalid_argument, \"x has rank \" + std::to_string(x.rank()) + \", it needs 2 or more\");\n"
+  let composite = "if (x.rank() < 2) fail(Code::invalid_argument, \"x is \" + type_text(x) + \", it needs rank 2 or more\");\n"
+                  # "const int64_t shift = std::clamp(diagonal, -(int64_t{1} << 62), int64_t{1} << 62);\n"
                   # "const Tensor rows = iota({x.shape()[x.rank() - 2], 1}, {.dtype = DType::i64});\n"
                   # "const Tensor columns = iota({1, x.shape().back()}, {.dtype = DType::i64});\n"
-                  # "return where(" # comparison # "(columns, rows + diagonal), x, zeros_like(x));\n";
+                  # "return where(" # comparison # "(columns, rows + shift), x, zeros_like(x));\n";
 }
 def Kiln_TrilOp : Kiln_Triangle<"tril", "less_equal"> {
   let summary = "The lower triangle of each matrix of x: zeros above the diagonal (0: the main one, 1: the one above it).";

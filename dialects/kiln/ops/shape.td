@@ -79,7 +79,7 @@ def Kiln_MatrixTransposeOp : Kiln_Composite<"matrix_transpose"> {
   let arguments = (ins Kiln_Tensor:$x);
   let constraints = ["C1: x has rank >= 2."];
   let composite = [{
-    if (x.rank() < 2) fail(Code::invalid_argument, "x has rank " + std::to_string(x.rank()) + ", it needs 2 or more");
+    if (x.rank() < 2) fail(Code::invalid_argument, "x is " + type_text(x) + ", it needs rank 2 or more");
     std::vector<int64_t> perm;
     for (int i = 0; i < x.rank(); ++i) perm.push_back(i);
     std::swap(perm[x.rank() - 1], perm[x.rank() - 2]);
@@ -198,10 +198,10 @@ def Kiln_TileOp : Kiln_Composite<"tile"> {
   let constraints = ["C1: multiples has one entry >= 0 per axis."];
   let composite = [{
     if (static_cast<int>(multiples.size()) != x.rank())
-      fail(Code::invalid_argument, "multiples has " + std::to_string(multiples.size()) + " entries, x has rank " + std::to_string(x.rank()));
+      fail(Code::invalid_argument, "x is " + type_text(x) + ": multiples has " + std::to_string(multiples.size()) + " entries, it needs " + std::to_string(x.rank()));
     Tensor result = x;
     for (int i = 0; i < x.rank(); ++i) {  // one axis at a time: the rank stays small
-      if (multiples[i] < 0) fail(Code::invalid_argument, "a multiple is negative");
+      if (multiples[i] < 0) fail(Code::invalid_argument, "the multiple " + std::to_string(multiples[i]) + " of axis " + std::to_string(i) + " is negative");
       if (multiples[i] == 1) continue;
       Shape wide = result.shape(), final_shape = result.shape();
       wide.insert(i, multiples[i]);

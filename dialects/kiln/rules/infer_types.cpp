@@ -72,7 +72,7 @@ Status check_operands(OpId op, std::span<const TensorType> operands) {
         if (first_same == operands.size()) {
           first_same = i;
           if (!takes(op, t))
-            return error(op, "dtype " + std::string(name_of(t)) + " is not supported (" + dtype_list(op) + ")");
+            return error(op, operand_name(op, i) + " is " + to_string(operands[i]) + ": dtype " + std::string(name_of(t)) + " is not supported (" + dtype_list(op) + ")");
         } else if (t != operands[first_same].dtype) {
           return error(op, operand_name(op, first_same) + " is " + to_string(operands[first_same]) + " but " +
                                operand_name(op, i) + " is " + to_string(operands[i]) + ": the dtypes must be equal");
@@ -96,18 +96,24 @@ Result<std::vector<TensorType>> infer_types(OpId op, std::span<const TensorType>
   if (attributes.size() != wanted.size())
     return error(op,
                  "got " + std::to_string(attributes.size()) + " attributes, needs " + std::to_string(wanted.size()));
-  for (size_t i = 0; i < wanted.size(); ++i)
+  for (size_t i = 0; i < wanted.size(); ++i) {
     if (attributes[i].index() != static_cast<size_t>(wanted[i].kind))
       return error(op, "attribute " + std::string(wanted[i].name) + " is of the wrong kind");
+    if (const Shape* shape = std::get_if<Shape>(&attributes[i]))
+      if (Status rank = check_rank(*shape); !rank.ok()) return error(op, rank.message());
+  }
   const InferFunction rule = infer_table[static_cast<size_t>(op)];
   if (!rule) return Status(Code::internal, std::string(name_of(op)) + ": the op has no shape rule");
   Result<std::vector<TensorType>> types = rule(operands, attributes);
   if (!types.ok())
     return Status(types.status().code(), std::string(name_of(op)) + ": " + std::string(types.status().message()));
   // Dims of a result are sizes or symbols; the -1 of an argument must have been worked out.
-  for (const TensorType& type : *types)
+  for (const TensorType& type : *types) {
     for (Dim d : type.shape)
       if (d.inferred()) return error(op, "a size is negative");
+    if (!visit_dtype(type.dtype, [](auto) {}))
+      return error(op, "dtype " + std::string(name_of(type.dtype)) + " is not supported");
+  }
   return types;
 }
 

@@ -11,6 +11,13 @@ std::string dim_text(Dim d) {
   return text.substr(1, text.size() - 2);
 }
 
+// "[1,0]"
+std::string list_text(const std::vector<int64_t>& v) {
+  std::string text = "[";
+  for (size_t i = 0; i < v.size(); ++i) text += (i ? "," : "") + std::to_string(v[i]);
+  return text + "]";
+}
+
 // A size given by the user: -1 and other negative numbers have no meaning here.
 Status check_sizes(const Shape& shape) {
   for (Dim d : shape)
@@ -275,7 +282,9 @@ Result<TensorType> transpose_type(const TensorType& x, const std::vector<int64_t
     used[p[i]] = true;
     shape.push_back(x.shape[p[i]]);
   }
-  if (!valid) return bad("perm must name each of the " + std::to_string(x.shape.rank()) + " axes of x once");
+  if (!valid)
+    return bad("x is " + to_string(x) + " and perm is " + list_text(p) + ": it must name each of the " +
+               std::to_string(x.shape.rank()) + " axes of x once");
   return TensorType{x.dtype, shape};
 }
 

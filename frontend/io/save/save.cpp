@@ -28,8 +28,10 @@ SavedTensor saved(const std::string& name, const Tensor& x) {
   SavedTensor result{name, rep.dtype, {}, nullptr};
   for (Dim d : rep.shape) result.dims.push_back(d.size());
   const size_t bytes = static_cast<size_t>(rep.shape.size()) * size_of(rep.dtype);
-  if (rep.offset == 0 && rep.buffer->bytes() == bytes) result.data = rep.buffer;
-  else result.data = Buffer::wrap(rep.data(), bytes, rep.buffer);
+  if (rep.offset == 0 && rep.buffer->bytes() == bytes)
+    result.data = rep.buffer;
+  else
+    result.data = Buffer::wrap(rep.data(), bytes, rep.buffer);
   return result;
 }
 
@@ -147,7 +149,7 @@ const LoadedFunction& LoadedModel::operator[](const std::string& name) const {
   std::string known;
   for (const auto& [other, f] : functions_) known += (known.empty() ? "" : ", ") + other;
   throw_error(Code::not_found, "the file has no function \"" + name + "\" (it has: " + known + ")",
-              std::source_location::current());
+              {});
 }
 
 const std::string& LoadedFunction::name() const { return impl_->name; }
@@ -171,7 +173,8 @@ std::string LoadedFunction::signature() const {
 
 std::vector<Tensor> LoadedFunction::operator()(const std::vector<Tensor>& inputs, std::source_location where) const {
   if (TraceContext::current())
-    throw_error(Code::unimplemented, "\"" + name() + "\" was loaded from a file and cannot be called in a trace", where);
+    throw_error(Code::unimplemented, "\"" + name() + "\" was loaded from a file and cannot be called in a trace",
+                where);
   if (inputs.size() != impl_->arguments.size())
     throw_error(Code::invalid_argument,
                 name() + ": got " + std::to_string(inputs.size()) + " tensors, needs " +
@@ -190,7 +193,7 @@ std::vector<Tensor> LoadedFunction::operator()(const std::vector<Tensor>& inputs
 
 std::string LoadedFunction::ir(Stage stage) const {
   const std::string& text = impl_->runner->program().executable().ir;
-  return stage == Stage::kiln ? text : check(lower_to_text(text, stage), std::source_location::current());
+  return stage == Stage::kiln ? text : check(lower_to_text(text, stage), {});
 }
 
 }  // namespace kiln

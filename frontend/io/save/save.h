@@ -1,5 +1,5 @@
-// Saving compiled functions with their Variables in a .kiln file, and loading them again: here, or in a program that has
-// the runtime only (kiln/runtime.h).
+// Saving compiled functions with their Variables in a .kiln file, and loading them again: here, or in a program that
+// has the runtime only (kiln/runtime.h).
 #pragma once
 #include <map>
 #include <memory>
