@@ -6,6 +6,7 @@
 #include "frontend/autodiff/gradient_rules.h"
 #include "frontend/autodiff/tape_impl.h"
 #include "frontend/include/kiln/error.h"
+#include "frontend/ops/composite_helpers.h"
 #include "frontend/tensor/rep.h"
 #include "frontend/trace/scope.h"
 #include "frontend/trace/trace.h"
@@ -159,8 +160,8 @@ std::vector<Tensor> TapeImpl::gradients(std::span<const Tensor> targets, std::sp
     }
     if (!fits)
       throw_error(Code::invalid_argument,
-                  "gradient: output_gradients[" + std::to_string(i) + "] is " + describe(given) +
-                      ", its target is " + describe(target),
+                  "gradient: output_gradients[" + std::to_string(i) + "] is " + type_text(given) +
+                      ", its target is " + type_text(target),
                   where);
   }
   used_ = true;

@@ -35,6 +35,9 @@ Replayer::Replayer(const Graph& graph, std::span<const Tensor> inputs) : graph_(
         else
           dims_.push_back(DimTable::current()->intern(DimOp::broadcast, a, b));
         break;
+      case DimOp::positive:
+        dims_.push_back(a.known() ? a : DimTable::current()->intern(DimOp::positive, a, b));
+        break;
     }
   }
 }

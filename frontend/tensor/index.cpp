@@ -20,7 +20,6 @@ struct Range {
 Range whole(Dim n) { return {0, n, 1, false}; }
 
 Range one(int64_t i, Dim n, int axis, std::source_location where) {
-  if (!n.known()) return i >= 0 ? Range{i, 1, 1, false} : Range{n - Dim(-i), 1, 1, false};
   if (i < -n.size() || i >= n.size())
     throw_error(Code::out_of_range,
                 "index " + std::to_string(i) + " is out of range for axis " + std::to_string(axis) + " of size " +
@@ -95,6 +94,7 @@ Tensor Tensor::at(std::span<const Index> indices) const {
                 "index: " + std::to_string(used) + " indices for a tensor of rank " + std::to_string(rank()), where);
 
   std::vector<Range> ranges;
+  std::vector<std::pair<int, int64_t>> picked;  // an index for an axis of unknown size
   Shape result;
   auto take_whole = [&](int count) {
     for (int i = 0; i < count; ++i) {
@@ -106,14 +106,18 @@ Tensor Tensor::at(std::span<const Index> indices) const {
     const int axis = static_cast<int>(ranges.size());
     switch (index.kind()) {
       case Index::Kind::at:
-        ranges.push_back(one(index.at(), shape()[axis], axis, where));
+        if (shape()[axis].known()) {
+          ranges.push_back(one(index.at(), shape()[axis], axis, where));
+        } else {  // the bound is checked at run time
+          ranges.push_back(whole(shape()[axis]));
+          picked.emplace_back(axis, index.at());
+        }
         break;
       case Index::Kind::slice:
         ranges.push_back(part(index.slice(), shape()[axis], where));
         result.push_back(ranges.back().size);
         break;
       case Index::Kind::newaxis:
-        if (result.rank() == max_rank) throw_error(Code::invalid_argument, "index: the rank grows too large", where);
         result.push_back(1);
         break;
       case Index::Kind::ellipsis:
@@ -124,6 +128,8 @@ Tensor Tensor::at(std::span<const Index> indices) const {
     }
   }
   take_whole(rank() - static_cast<int>(ranges.size()));
+  if (Status status = check_rank(result); !status.ok())
+    throw_error(status.code(), "index: " + std::string(status.message()), where);
 
   Shape begin, size;
   SliceOptions options;
@@ -140,6 +146,10 @@ Tensor Tensor::at(std::span<const Index> indices) const {
   Tensor x = *this;
   if (cut || strided) x = kiln::slice(Operand(x, where), begin, size, options);
   if (!reversed.empty()) x = reverse(Operand(x, where), reversed);
+  for (const auto& [axis, i] : picked) {
+    const Tensor place = i >= 0 ? Tensor(i) : kiln::size(Operand(x, where), {{axis}, DType::i64}) + i;
+    x = gather(Operand(x, where), Operand(kiln::reshape(Operand(place, where), {1}), where), {axis});
+  }
   return x.shape() == result ? x : kiln::reshape(Operand(x, where), result);
 }
 

@@ -222,7 +222,7 @@ class Reader {
     e.target = in.text();
     for (uint32_t n = in.count(21); n > 0 && in.ok(); --n) {
       DimExpr& x = e.dims.exprs().emplace_back();
-      x.op = static_cast<DimOp>(in.below<uint8_t>(static_cast<int>(DimOp::broadcast) + 1));
+      x.op = static_cast<DimOp>(in.below<uint8_t>(static_cast<int>(DimOp::positive) + 1));
       x.a = get_dim(in);
       x.b = get_dim(in);
       x.name = in.text();

@@ -34,6 +34,9 @@ bool apply(DimOp op, int64_t a, int64_t b, int64_t* result) {
     case DimOp::broadcast:
       *result = a == 1 ? b : a;
       return true;
+    case DimOp::positive:
+      *result = a;
+      return true;
     case DimOp::symbol:
       return false;
   }
@@ -99,6 +102,8 @@ std::string print(const DimTable& table, Dim d, int depth) {
       return "max(" + print(table, e.a, depth + 1) + "," + print(table, e.b, depth + 1) + ")";
     case DimOp::broadcast:
       return "broadcast(" + print(table, e.a, depth + 1) + "," + print(table, e.b, depth + 1) + ")";
+    case DimOp::positive:
+      return print(table, e.a, depth);
   }
   return "?";
 }
@@ -169,6 +174,8 @@ Dim DimTable::intern(DimOp op, Dim a, Dim b) {
     case DimOp::broadcast:
       if (a == b || b == Dim(1)) return a;
       break;
+    case DimOp::positive:
+      break;
     case DimOp::symbol:
       break;
   }
@@ -202,6 +209,9 @@ Result<std::vector<int64_t>> DimTable::evaluate(std::span<const std::span<const 
       return Status(Code::invalid_argument, "dims " + to_string(e.a) + " and " + to_string(e.b) + " are " +
                                                 std::to_string(a) + " and " + std::to_string(b) +
                                                 ": they must be equal, or one of them 1");
+    if (e.op == DimOp::positive && a == 0)
+      return Status(Code::invalid_argument,
+                    "dim " + to_string(e.a) + " is 0, but the largest or smallest element along it is taken");
     int64_t result;
     if (!apply(e.op, a, b, &result))
       return Status(Code::invalid_argument, "dim " + to_string(Dim::symbol(i)) + " does not fit in 64 bits");

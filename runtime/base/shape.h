@@ -42,6 +42,7 @@ enum class DimOp : uint8_t {
   floor_div,  // a / b, rounded down; b > 0
   maximum,    // max(a, b)
   broadcast,  // a == 1 ? b : a; at run time also requires a == b unless one is 1
+  positive,   // a, which at run time must not be 0; b is 0
 };
 
 struct DimExpr {

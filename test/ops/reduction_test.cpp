@@ -94,6 +94,25 @@ TEST_CASE("reductions along each axis of unknown sizes") {
   check(dtype, {{}, {0}, {1}}, {"a", "b"}, {{0, 3}, {3, 0}, {0, 0}, {2, 2}}, true);
 }
 
+// Sums of nothing have a value, the largest of nothing has none: an error in both worlds, also where only the call
+// shows it.
+TEST_CASE("the largest of no elements is an error", "[quick]") {
+  for (const OpId op : {OpId::reduce_max, OpId::reduce_min, OpId::argmax, OpId::argmin}) {
+    INFO(name_of(op));
+    const bool position = op == OpId::argmax || op == OpId::argmin;
+    const auto call = [&](const Tensor& x) {
+      const std::vector<Attribute> reduce = {Axes{0}, false}, place = {int64_t{0}};
+      return call_op(op, {x}, position ? place : reduce)[0];
+    };
+    const auto f =
+        function([&](Tensor x) -> Tensor { return call(x); }, {.input_signature = {{DType::f32, {"n", "m"}}}});
+    CHECK_THROWS_AS(call(zeros({0, 3})), Error);
+    CHECK_THROWS_AS(f(zeros({0, 3})), Error);
+    CHECK(f(zeros({3, 0})).shape() == Shape{0});
+    CHECK(difference(call(ones({3, 2})), f(ones({3, 2}))) == "");
+  }
+}
+
 TEST_CASE("reductions of known shapes") {
   const DType dtype = GENERATE(DType::bool_, DType::i32, DType::i64, DType::f32, DType::f64);
   check(dtype, {{}}, {}, {{}}, true);

@@ -110,7 +110,7 @@ Result<std::vector<TensorType>> infer_types(OpId op, std::span<const TensorType>
   // Dims of a result are sizes or symbols; the -1 of an argument must have been worked out.
   for (const TensorType& type : *types) {
     for (Dim d : type.shape)
-      if (d.inferred()) return error(op, "a size is negative");
+      if (d.inferred()) return error(op, "the result would be " + to_string(type) + ": a size is negative");
     if (!visit_dtype(type.dtype, [](auto) {}))
       return error(op, "dtype " + std::string(name_of(type.dtype)) + " is not supported");
   }

@@ -25,6 +25,11 @@ Status check_sizes(const Shape& shape) {
   return {};
 }
 
+// An unknown dim that must not turn out as 0.
+void require_elements(Dim d) {
+  if (DimTable* table = DimTable::current(); table && !d.known()) table->intern(DimOp::positive, d, 0);
+}
+
 Dim broadcast_dims(Dim a, Dim b) {
   if (a == b || b == Dim(1)) return a;
   if (a == Dim(1)) return b;
@@ -178,6 +183,7 @@ Result<TensorType> reduction_type(const TensorType& x, const std::vector<int64_t
     if (reduced && x.shape[i] == Dim(0) && !empty_is_error.empty())
       return bad("x is " + to_string(x) + " and axis " + std::to_string(i) +
                  " is empty: " + std::string(empty_is_error));
+    if (reduced && !empty_is_error.empty()) require_elements(x.shape[i]);
   }
   return TensorType{dtype, shape};
 }
@@ -186,6 +192,7 @@ Result<TensorType> arg_type(const TensorType& x, int64_t axis) {
   KILN_ASSIGN_OR_RETURN(const int64_t at, normalize_axis(axis, x.shape.rank()));
   if (x.shape[at] == Dim(0))
     return bad("x is " + to_string(x) + " and axis " + std::to_string(axis) + " is empty: no element has an index");
+  require_elements(x.shape[at]);
   Shape shape = x.shape;
   shape.erase(at);
   return TensorType{DType::i64, shape};
