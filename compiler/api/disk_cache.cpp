@@ -1,6 +1,7 @@
 #include "compiler/api/disk_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -54,8 +55,13 @@ void DiskCache::store(const std::string& key, const Executable& executable) cons
   if (folder_.empty()) return;
   std::error_code ignored;
   fs::create_directories(folder_, ignored);
-  const Status written = write_file_atomically(path(key), serialize_executable(executable));
-  if (written.ok()) trim();
+  const std::string bytes = serialize_executable(executable);
+  if (!write_file_atomically(path(key), bytes).ok()) return;
+  // The whole folder is looked through once by each process, then after each sixteenth of the limit that it adds.
+  static std::atomic<uintmax_t> added{max_bytes};
+  if ((added += bytes.size()) < max_bytes / 16) return;
+  added = 0;
+  trim();
 }
 
 void DiskCache::trim() const {

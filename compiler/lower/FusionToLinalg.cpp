@@ -274,6 +274,15 @@ class FusionLowering {
     values_.map(result, generic.getResult(0));
   }
 
+  // Columns of one work item of a column reduction: wide blocks use whole pages of memory, narrow ones leave work for
+  // other threads. 64 where the size is unknown, as eager code expects of the prebuilt kernels.
+  static int64_t columnLanes(Dim columns) {
+    if (!columns.known()) return 64;
+    if (columns.size() >= 1024) return 256;
+    if (columns.size() >= 256) return 128;
+    return columns.size() > 32 ? 64 : columns.size() > 16 ? 32 : 16;
+  }
+
   // Work items and a rough cost in ns of one, for the choice of chunks.
   void launch() {
     OpBuilder b(fusion_);
@@ -291,10 +300,12 @@ class FusionLowering {
       while (outer < groups_.size() && !isReduced(groups_[outer][0])) ++outer;
     }
     if (schedule == "column") {
+      const int64_t lanes = columnLanes(groups_.empty() || isReduced(groups_.back()[0]) ? Dim(1) : sizes_.back());
+      function_->setAttr("lanes", b.getI64IntegerAttr(lanes));
       for (size_t g = 0; g < groups_.size(); ++g) {
         bool last = g + 1 == groups_.size();
         if (isReduced(groups_[g][0])) inner = inner * sizes_[g];
-        else if (last) extent = extent * floor_div(sizes_[g] + 63, 64), inner = inner * 64;
+        else if (last) extent = extent * floor_div(sizes_[g] + (lanes - 1), lanes), inner = inner * lanes;
         else extent = extent * sizes_[g];
       }
     } else {

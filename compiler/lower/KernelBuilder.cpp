@@ -10,6 +10,7 @@ KernelBuilder::KernelBuilder(func::FuncOp f) : old_(f), b_(f.getContext()), loc_
   schedule_ = f->getAttrOfType<StringAttr>("schedule").getValue().str();
   domain_ = llvm::to_vector(f->getAttrOfType<DenseI64ArrayAttr>("domain").asArrayRef());
   reduced_ = llvm::to_vector(f->getAttrOfType<DenseI64ArrayAttr>("reduced").asArrayRef());
+  if (auto lanes = f->getAttrOfType<IntegerAttr>("lanes")) columnLanes_ = lanes.getInt();
   b_.setInsertionPoint(f);
   Type pointer = LLVM::LLVMPointerType::get(f.getContext()), i64 = b_.getI64Type();
   new_ = func::FuncOp::create(b_, loc_, (f.getName() + "_loops").str(),

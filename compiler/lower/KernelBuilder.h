@@ -36,6 +36,7 @@ class KernelBuilder {
   llvm::ArrayRef<int64_t> domain() const { return domain_; }
   bool isReduced(int group) const { return llvm::is_contained(reduced_, group); }
   int64_t widestElement() const;  // bytes
+  int columnLanes() const { return columnLanes_; }
 
   // i64 arithmetic and control flow.
   mlir::Value i64(int64_t v);
@@ -109,6 +110,7 @@ class KernelBuilder {
   mlir::Location loc_;
   std::string schedule_;
   llvm::SmallVector<int64_t> domain_, reduced_;
+  int columnLanes_ = 0;
   mlir::Value begin_, end_, buffers_, params_;
   llvm::SmallVector<mlir::Value> sizes_;
   llvm::SmallVector<mlir::Value> outputs_;

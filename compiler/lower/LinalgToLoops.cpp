@@ -10,7 +10,7 @@ using namespace mlir;
 namespace kiln::compiler {
 namespace {
 
-constexpr int reductionLanes = 32, columnLanes = 64;
+constexpr int reductionLanes = 32;
 constexpr int64_t rowChunk = 4096, columnChunk = 1024;
 constexpr int64_t maxScratchBytes = 64 << 10;
 
@@ -175,14 +175,14 @@ class Lowering {
     }
   }
 
-  // A work item is a block of 64 neighbouring columns of one outer index; rows run in order. Where all dims behind the
+  // A work item is a block of neighbouring columns of one outer index; rows run in order. Where all dims behind the
   // reduced ones have size 1 there is one column, and where all reduced dims do there is one row.
   void column() {
     const int groups = k_.domain().size();
     int reduced = 0;
     while (reduced < groups && !k_.isReduced(reduced)) ++reduced;
     const int inner = groups > 0 && reduced < groups - 1 && !k_.isReduced(groups - 1) ? groups - 1 : reduced == groups ? groups - 1 : -1;
-    const int lanes = inner >= 0 ? columnLanes : 0;
+    const int lanes = inner >= 0 ? k_.columnLanes() : 0;
     SmallVector<int> outer;
     for (int g = 0; g < groups; ++g)
       if (g != reduced && g != inner) outer.push_back(g);

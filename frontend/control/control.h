@@ -87,6 +87,10 @@ template <class C, class B, class State>
 auto while_loop(C&& condition, B&& body, const State& initial, const WhileOptions& options = {},
                 std::source_location where = std::source_location::current()) {
   using S = typename detail::StateOf<State>::Type;
+  static_assert(std::constructible_from<Tensor, decltype(detail::call_with(condition, std::declval<S>()))>,
+                "kiln::while_loop: the condition must return a Tensor (one bool)");
+  static_assert(std::constructible_from<S, decltype(detail::call_with(body, std::declval<S>()))>,
+                "kiln::while_loop: the body must return the type of the initial state");
   detail::OwnedLeaves start;
   start.take<S>(S(initial));
   const detail::OwnedLeaves out = detail::run_while(

@@ -79,6 +79,11 @@ class Tensor {
  public:
   // The empty handle: no dtype, no shape. A gradient that does not exist is one.
   Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  // Only to a variable: a[0] = 1 would change nothing, so it does not compile.
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
   // A 0-d tensor. The C++ type gives the dtype: 1 is i32, 1.f is f32, 1.0 is f64, true is bool.
   template <Number T>
   Tensor(T value, std::source_location where = std::source_location::current())

@@ -162,7 +162,7 @@ TEST_CASE("cast and sources: a dtype without kernels") {
   refuses(invalid, {"zeros", "u8"}, [] { zeros({2}, {.dtype = u8}); });
   refuses(invalid, {"zeros", "negative"}, [] { zeros({-2}); });
   refuses(invalid, {"full", "[2,-1]"}, [] { full({2, -1}, 1.f); });
-  refuses(invalid, {"eye", "-1"}, [] { eye(-1); });
+  refuses(invalid, {"eye", "negative"}, [] { eye(-1); });
   refuses(invalid, {"arange", "delta"}, [] { arange(0, 5, {.delta = 0}); });
   refuses(invalid, {"linspace", "-3"}, [] { linspace(0, 1, -3); });
   refuses(invalid, {"stateless_random_normal", "seed is i32[2]", "i64"}, [] { stateless_random_normal(Tensor{1, 2}, {3}); });

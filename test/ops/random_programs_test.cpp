@@ -15,7 +15,8 @@ enum Kind : uint8_t { matrix, row, column, flat_row, vector, scalar, kinds };
 
 class Program {
  public:
-  Program(uint32_t seed, const std::vector<Tensor>& inputs) : random_(seed), weights_(inputs[4]) {
+  Program(uint32_t seed, const std::vector<Tensor>& inputs, bool has_control = true)
+      : random_(seed), weights_(inputs[4]), has_control_(has_control) {
     pool_[matrix] = {inputs[0], inputs[1]};
     pool_[row] = {inputs[2]};
     pool_[column] = {inputs[3]};
@@ -158,7 +159,9 @@ class Program {
       case 18:
         return below(2) ? keep(row, reshape(any(flat_row), {-1})) : keep(flat_row, expand_dims(any(row), 0));
       case 19:
-        return keep(matrix, matmul(any(matrix), weights_) * 0.25f);
+        // Programs on long rows have no weights.
+        return keep(matrix,
+                    (weights_.dim(0) == any(matrix).dim(1) ? matmul(any(matrix), weights_) : any(matrix)) * 0.25f);
       case 20: {
         const Tensor x = any(matrix);
         return keep(matrix, reshape(unary(reshape(x, {-1})), x.shape()));
@@ -168,7 +171,7 @@ class Program {
       case 22:
         return below(2) ? keep(matrix, softmax(any(matrix))) : keep(matrix, cumsum(any(matrix), {1}) * 0.25f);
       default:
-        return control();
+        if (has_control_) control();
     }
   }
   void control() {
@@ -195,6 +198,7 @@ class Program {
 
   std::mt19937 random_;
   Tensor weights_;
+  bool has_control_;
   std::vector<Tensor> pool_[kinds];
 };
 
@@ -204,17 +208,25 @@ std::vector<Tensor> inputs(int64_t n, int64_t m) {
           numbers(DType::f32, {m, m}, -1, 1, 5)};
 }
 
+std::vector<Tensor> long_rows(int64_t n, int64_t m) {
+  std::vector<Tensor> x = inputs(n, 1);
+  for (int i : {0, 1}) x[i] = numbers(DType::f32, {n, m}, -2, 2, 6 + static_cast<uint32_t>(i));
+  x[2] = numbers(DType::f32, {m}, -2, 2, 8);
+  return x;
+}
+
 Item program(uint32_t seed, int steps) {
   return {"seed " + std::to_string(seed),
           [=](const std::vector<Tensor>& inputs) { return Program(seed, inputs).run(steps); }};
 }
 
-// The same with the gradients of a loss.
+// The gradients of a loss. No control flow: a compiled loop adds up its part of a gradient before it adds that to the
+// rest.
 Item gradient_program(uint32_t seed, int steps) {
   return {"gradients of seed " + std::to_string(seed), [=](const std::vector<Tensor>& inputs) {
             GradientTape tape;
             for (const Tensor& x : inputs) tape.watch(x);
-            Program p(seed, inputs);
+            Program p(seed, inputs, false);
             p.run(steps);
             const Tensor loss = mean(square(p.last(matrix))) + mean(p.last(row)) + sum(p.last(vector)) * 0.1f;
             std::vector<Tensor> results = tape.gradient(loss, inputs, {.unconnected = Unconnected::zero});
@@ -229,6 +241,11 @@ void check_programs(uint32_t first, uint32_t count) {
     check_everywhere("random", {program(seed, 30)}, {inputs(5 + seed % 60, 3 + seed % 37)});
     check_everywhere("random", {program(seed, 20)}, {inputs(4, 9), inputs(1, 1), inputs(300, 70)}, unknown);
     check_everywhere("random", {gradient_program(seed, 12)}, {inputs(6, 1 + seed % 40)});
+    if (seed % 2) check_everywhere("random", {gradient_program(seed, 12)}, {inputs(3, 8), inputs(60, 90)}, unknown);
+    // Several chunks of rows, of columns; long rows are more than one chunk each.
+    if (seed % 3 == 0) check_everywhere("random", {program(seed, 15)}, {inputs(2000 + seed % 1100, 1 + seed % 9)});
+    if (seed % 3 == 1) check_everywhere("random", {program(seed, 15)}, {long_rows(1 + seed % 5, 3000 + seed % 4000)});
+    if (seed % 3 == 2) check_everywhere("random", {gradient_program(seed, 10)}, {long_rows(1 + seed % 5, 3000)});
   }
 }
 

@@ -1,0 +1,9 @@
+// Too few arguments (22).
+// error: no matching function for call to object of type
+#include "kiln/kiln.h"
+
+auto f = kiln::function([](kiln::Tensor x, kiln::Tensor y) { return x + y; });
+kiln::Tensor good = f(1, 2);
+#ifdef KILN_WRONG
+kiln::Tensor wrong = f(1);
+#endif
