@@ -22,6 +22,20 @@ def Kiln_Relu6Op : Kiln_Unary<"relu6"> {
   let example = "Tensor y = relu6(Tensor{-1.f, 8.f});  // [0, 6]";
 }
 
+def Kiln_HardSigmoidOp : Kiln_Unary<"hard_sigmoid"> {
+  let summary = "relu6(x + 3) / 6: a sigmoid of straight lines. The gradient at -3 and 3 is 0.";
+  let dtypes = floats;
+  let body = [{
+    const S shifted = x + constant(x, 3), six = constant(x, 6);
+    return select(shifted <= constant(x, 0), constant(x, 0), select(shifted >= six, six, shifted)) / six;
+  }];
+  let gradient = [{ return {where(logical_and(greater(x, -3), less(x, 3)), dresult / 6, zeros_like(dresult))}; }];
+  let domain = ["-6", "6"];
+  let numpy = "np.clip(x + 3, 0, 6) / 6";
+  let accuracy = "2 ulp";
+  let example = "Tensor y = hard_sigmoid(Tensor{-4.f, 0.f, 1.5f});  // [0, 0.5, 0.75]";
+}
+
 def Kiln_LeakyReluOp : Kiln_Unary<"leaky_relu"> {
   let summary = "x where x > 0, else alpha * x.";
   let arguments = (ins Kiln_Tensor:$x, Default<Kiln_Float, "0.2">:$alpha);
