@@ -59,10 +59,12 @@
 //       A value outside [lower, upper): out_of_range "label 12 at position 0 is out of range [0, 10)".
 //
 // Scans and sorting, over the middle dim of x [O, R, I] or the last of [O, R]
-//   argmax.<T>, argmin.<T>   x -> i64 [O, I]        {O, R, I}   the first NaN, else the lowest index of the best; R =
-//   0: 0 cumsum.<T>, cumprod.<T>  x -> [O, R, I]         {O, R, I, exclusive, reverse}   in order, from 0 (1) sort.<T>
-//   x -> [O, R]                        {O, R, descending}   stable; NaN last either way; -0 equals +0 argsort.<T>  x ->
-//   i64 [O, R]                    {O, R, descending} top_k.<T>    x -> values [O, K], i64 [O, K]     {O, R, K}   the K
-//   largest, descending, ties by lowest index; NaN last
+//   argmax.<T>, argmin.<T>   x -> i64 [O, I]        {O, R, I}   the first NaN, else the lowest index of the best
+//   cumsum.<T>, cumprod.<T>  x -> [O, R, I]         {O, R, I, exclusive, reverse}   in order, from 0 (1)
+//   sort.<T>     x -> [O, R]                        {O, R, descending}   stable; NaN last either way; -0 equals +0
+//   argsort.<T>  x -> i64 [O, R]                    {O, R, descending}
+//   top_k.<T>    x -> values [O, K], i64 [O, K]     {O, R, K}   the K largest, descending; lowest index first, NaN last
+//   searchsorted.<T>  x, values [O, C] -> i64 [O, C]   {O, R, C, right}   how many of the row come before the value
+//                                                   (right: do not come after it); NaN comes after all numbers
 #pragma once
 #include "runtime/exec/kernel.h"

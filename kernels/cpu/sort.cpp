@@ -1,4 +1,5 @@
-// sort, argsort, top_k along the last dim of [O, R]: see calls.h. A merge sort of indices in the workspace.
+// sort, argsort, top_k, searchsorted along the last dim of [O, R]: see calls.h. Sorting is a merge sort of indices in
+// the workspace.
 #include <algorithm>
 #include <cstring>
 
@@ -64,6 +65,35 @@ int64_t cost(const int64_t* params) {
 }
 int64_t workspace(const int64_t* params) { return params[0] * params[1] * 2 * int64_t{sizeof(int64_t)}; }
 
+// One item: one of the values, whose place is found by halving.
+template <class T>
+int32_t search(void* const* buffers, const int64_t* params, int64_t begin, int64_t end, CallContext*) {
+  const int64_t n = params[1], count = params[2];
+  const bool right = params[3];
+  const T* values = static_cast<const T*>(buffers[1]);
+  for (int64_t i = begin; i < end; ++i) {
+    const T* row = static_cast<const T*>(buffers[0]) + i / count * n;
+    int64_t low = 0;
+    for (int64_t left = n; left > 0;) {
+      const int64_t half = left / 2;
+      const T at = row[low + half];
+      const bool goes_behind = right ? !before(values[i], at, false) : before(at, values[i], false);
+      low = goes_behind ? low + half + 1 : low;
+      left = goes_behind ? left - half - 1 : half;
+    }
+    static_cast<int64_t*>(buffers[2])[i] = low;
+  }
+  return 0;
+}
+int64_t search_extent(const int64_t* params) { return params[0] * params[2]; }
+int64_t search_cost(const int64_t* params) {
+  int64_t steps = 1;
+  for (int64_t n = params[1]; n > 0; n /= 2) ++steps;
+  return 3 + steps * 3;
+}
+
+template <class T>
+constexpr LibraryPhase search_phase{search<T>, search_extent, search_cost};
 template <class T, Give What>
 constexpr LibraryPhase phase{sort<T, What>, extent, cost};
 
@@ -71,7 +101,8 @@ constexpr LibraryKernel kernels[] = {
 #define KILN_ROWS(name, type)                                        \
   {"sort." #name, &phase<type, Give::values>, 1, workspace},         \
       {"argsort." #name, &phase<type, Give::indices>, 1, workspace}, \
-      {"top_k." #name, &phase<type, Give::best>, 1, workspace},
+      {"top_k." #name, &phase<type, Give::best>, 1, workspace},      \
+      {"searchsorted." #name, &search_phase<type>, 1, nullptr},
     KILN_FOR_EACH_NUMBER(KILN_ROWS)
 #undef KILN_ROWS
 };

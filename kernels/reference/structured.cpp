@@ -258,6 +258,22 @@ Status top_k(const OpCall& call) {
   return {};
 }
 
+// Counts the elements of the row that come before the value, or not after it; NaN comes after all numbers.
+Status searchsorted(const OpCall& call) {
+  const Array &sorted = call.operands[0], &values = call.operands[1];
+  const int64_t n = sorted.dims.back(), count = values.dims.back();
+  auto before = [](const RefScalar& a, const RefScalar& b) { return is_nan(b) ? !is_nan(a) : truth(a < b); };
+  for (int64_t i = 0; i < values.size(); ++i) {
+    int64_t place = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const RefScalar at = sorted[i / count * n + k];
+      place += call.attribute<bool>(0) ? !before(values[i], at) : before(at, values[i]);
+    }
+    call.results[0].set(i, RefScalar::of(place));
+  }
+  return {};
+}
+
 }  // namespace
 
 OpFunction find_structured(OpId op) {
@@ -296,6 +312,8 @@ OpFunction find_structured(OpId op) {
       return argsort_rows;
     case OpId::top_k:
       return top_k;
+    case OpId::searchsorted:
+      return searchsorted;
     default:
       return nullptr;
   }

@@ -115,6 +115,9 @@ def structured(op, dtype, rng, draw):
         case "iota" | "zeros" | "ones":
             for shape in ([], [0], [7], [2, 3]):
                 yield [], {"shape": shape, "dtype": dtype}
+        case "zeros_like" | "ones_like":
+            for shape in UNARY_SHAPES:
+                yield [x(*shape)], {}
         case "full":
             yield [x()], {"shape": [2, 3]}
             yield [x(3)], {"shape": [2, 3]}
@@ -248,6 +251,12 @@ def structured(op, dtype, rng, draw):
                 yield [x(5, 3)], {"axis": 0}
             if dtype in ("f32", "f64"):
                 yield [np.array([2, math.nan, -1, 2, math.inf, -math.inf, -1, math.nan], x().dtype)], {}
+        case "searchsorted":
+            for right in (False, True):
+                yield [np.sort(x(9)), x(5)], {"right": right}
+                yield [np.sort(x(2, 3, 4)), x(2, 3, 2)], {"right": right}
+                yield [x(0), x(3)], {"right": right}
+                yield [np.sort(x(3)), x(0)], {"right": right}
         case "top_k":
             for k in (0, 1, 3):
                 yield [x(2, 6)], {"k": k}

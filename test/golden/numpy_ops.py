@@ -60,6 +60,13 @@ def sorted_positions(x, axis, descending):
     return np.moveaxis(order.reshape(moved.shape), -1, axis)
 
 
+def searchsorted(sorted, values, right):
+    places = np.zeros(values.shape, np.int64)
+    for row in np.ndindex(values.shape[:-1]):
+        places[row] = np.searchsorted(sorted[row], values[row], "right" if right else "left")
+    return places
+
+
 def top_k(x, k):
     order = np.take(sorted_positions(x, -1, True), range(k), -1)
     return [np.take_along_axis(x, order, -1), order]
@@ -230,6 +237,7 @@ IMPLEMENTATIONS = {
     "argsort_rows": lambda x, descending: sorted_positions(x, -1, descending),
     "argsort": sorted_positions,
     "sort": lambda x, axis, descending: np.take_along_axis(x, sorted_positions(x, axis, descending), axis),
+    "searchsorted": searchsorted,
     "top_k": top_k,
     "in_top_k": in_top_k,
     "split": lambda x, sizes, axis: np.split(x, sizes[0] if len(sizes) == 1 else np.cumsum(sizes)[:-1], axis),

@@ -155,6 +155,26 @@ def Kiln_SortOp : Kiln_Composite<"sort"> {
   let example = "Tensor y = sort(Tensor{3, 1, 2});  // [1, 2, 3]";
 }
 
+def Kiln_SearchsortedOp : Kiln_Structured<"searchsorted"> {
+  let summary = "For each of the values, the place (i64) where it goes into its sorted row: before equal elements, or after them (right). NaN comes last.";
+  let arguments = (ins Kiln_Tensor:$sorted, Kiln_Tensor:$values, Default<Kiln_Bool, "false">:$right);
+  let dtypes = numbers;
+  let constraints = ["C1: sorted and values have one rank >= 1 and equal dims but for the last.", "C2: the rows of sorted ascend along the last axis (not checked)."];
+  let shape_rule = [{
+    const int rank = sorted.shape.rank();
+    bool fits = rank >= 1 && rank == values.shape.rank();
+    for (int i = 0; fits && i < rank - 1; ++i) fits = same(sorted.shape[i], values.shape[i]);
+    if (!fits) return bad("sorted is " + to_string(sorted) + " but values is " + to_string(values) + ": all dims but the last must be equal");
+    return TensorType{DType::i64, values.shape};
+  }];
+  let call = [{
+    const Around row = around(sorted.shape, -1);
+    return LibraryCall{by_dtype("searchsorted", sorted.dtype), {row.outer, row.size, around(values.shape, -1).size, right ? 1 : 0}};
+  }];
+  let non_differentiable = "the result is an index";
+  let example = "Tensor i = searchsorted(Tensor{1.f, 3.f, 3.f, 7.f}, Tensor{3.f, 9.f});  // [1, 4]";
+}
+
 def Kiln_TopKOp : Kiln_Structured<"top_k"> {
   let summary = "The k largest elements along the last axis, the largest first, and their indices (i64); the lower index first where they are equal.";
   let arguments = (ins Kiln_Tensor:$x, Default<Kiln_Int, "1">:$k);
