@@ -86,7 +86,7 @@ class FusionLowering {
       for (Value v : op.getOperands())
         if (auto argument = dyn_cast<BlockArgument>(v)) {
           DimSet dims = alignedDims(shapeOf(v), positions);
-          auto [it, inserted] = place_.try_emplace({&op, v}, dims);
+          place_.try_emplace({&op, v}, dims);
           if (!llvm::is_contained(argumentDims_[v], dims)) argumentDims_[v].push_back(dims);
         }
       bool full = !reduction && shapeOf(op.getResult(0)) == domain_;

@@ -88,13 +88,6 @@ Operation* splatConstant(Value v) {
 // The same where `user` may take the scalar in its place: a reduction needs all the elements.
 Operation* splatFor(Operation* user, Value v) { return isReduction(user) ? nullptr : splatConstant(v); }
 
-Shape withoutUnits(const Shape& s) {
-  Shape r;
-  for (Dim d : s)
-    if (!(d == Dim(1))) r.push_back(d);
-  return r;
-}
-
 // Where a value of a group lives: at each point of the domain, or once per row (reduced dims kept as 1, or dropped).
 enum class Layout { full, keep, drop };
 

@@ -114,8 +114,8 @@ struct Flatten<Variable> {
 // By its bits: NaN equals itself, -0.0 is not 0.0.
 template <Static T>
 struct Flatten<T> {
+  static_assert(sizeof(T) <= 8, "kiln: long double cannot be an argument of a function; use double");
   static void write(const T& x, Leaves& out) {
-    static_assert(sizeof(T) <= 8, "kiln: long double cannot be an argument of a function; use double");
     uint64_t word = 0;
     std::memcpy(&word, &x, sizeof(T));
     out.words.push_back(word);
@@ -238,17 +238,20 @@ using ResultOf = std::conditional_t<std::same_as<T, Variable>, Tensor, T>;
 
 // R, Args of a lambda, function pointer or callable struct; nothing where operator() is a template or overloaded.
 template <class F>
-struct Callable : Callable<decltype(&F::operator())> {};
-template <class C, class R, class... A>
-struct Callable<R (C::*)(A...) const> {
+struct Callable {};
+template <class F>
+  requires requires { &F::operator(); }
+struct Callable<F> : Callable<decltype(&F::operator())> {};
+template <class C, class R, bool no_throw, class... A>
+struct Callable<R (C::*)(A...) const noexcept(no_throw)> {
   using Signature = R(A...);
 };
-template <class C, class R, class... A>
-struct Callable<R (C::*)(A...)> {
+template <class C, class R, bool no_throw, class... A>
+struct Callable<R (C::*)(A...) noexcept(no_throw)> {
   using Signature = R(A...);
 };
-template <class R, class... A>
-struct Callable<R (*)(A...)> {
+template <class R, bool no_throw, class... A>
+struct Callable<R (*)(A...) noexcept(no_throw)> {
   using Signature = R(A...);
 };
 template <class F>

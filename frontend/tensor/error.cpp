@@ -12,7 +12,9 @@ void throw_error(Code code, std::string_view text, std::source_location where) {
   // Where a conversion or a bracket failed the user's line is not known.
   std::string origin = line.line > 0 ? detail::place(line) : std::string();
   if (trace) origin += (origin.empty() ? "in \"" : ", in \"") + trace->name() + "\"";
-  if (!origin.empty()) full += " (" + origin + ")";
+  // A compiled step's error names the op's line already; the caller's is added where it is another one.
+  origin = origin.empty() ? origin : " (" + origin + ")";
+  if (!full.ends_with(origin)) full += origin;
   throw Error(code, full);
 }
 

@@ -1,5 +1,5 @@
 // Text is no tensor.
-// error: no viable conversion from 'const char[4]' to 'Tensor'
+// error: no viable conversion from 'const char[4]' to 'kiln::Tensor'
 #include "kiln/kiln.h"
 
 kiln::Tensor good = 1.f;

@@ -1,6 +1,8 @@
 // Random programs of elementwise ops, reductions, views, matmuls and control flow, with gradients: what fusion makes of
 // them must equal the eager run and the reference bit for bit. A failure names its seed.
 #include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
 #include <random>
 
 #include "test/ops/ops_testing.h"
