@@ -1,4 +1,5 @@
-// The one precompiled header of the compiler and the dialect. Heavy MLIR headers belong here, never `Conversion/Passes.h`.
+// The one precompiled header of the compiler and the dialect. Heavy MLIR headers belong here, never
+// `Conversion/Passes.h`.
 #pragma once
 #include <map>
 #include <optional>

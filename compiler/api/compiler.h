@@ -13,13 +13,13 @@
 namespace kiln {
 
 // The stages of the one pipeline, in order. The CLI, ConcreteFunction::ir and the docs read this list.
-#define KILN_FOR_EACH_STAGE(X)                                                        \
-  X(kiln, "the traced ops, folded and deduplicated")                                  \
-  X(fused, "ops grouped into fusions; the rest are library calls")                    \
-  X(linalg, "each fusion as linalg on tensors")                                       \
-  X(loops, "each fusion as loops over vectors")                                       \
+#define KILN_FOR_EACH_STAGE(X)                                                            \
+  X(kiln, "the traced ops, folded and deduplicated")                                      \
+  X(fused, "ops grouped into fusions; the rest are library calls")                        \
+  X(linalg, "each fusion as linalg on tensors")                                           \
+  X(loops, "each fusion as loops over vectors")                                           \
   X(kernels, "outlined kernels without duplicates, and the list of steps over the arena") \
-  X(llvm, "kernels in the LLVM dialect")                                              \
+  X(llvm, "kernels in the LLVM dialect")                                                  \
   X(assembly, "kernels as machine code, disassembled")
 
 enum class Stage : uint8_t {
@@ -37,9 +37,9 @@ inline constexpr StageInfo stage_table[] = {
 };
 
 struct CompileOptions {
-  std::string target;             // empty: this machine's CPU ("x86-64-v3" or "x86-64-v4")
-  bool use_cache = true;          // the disk cache
-  bool verify = false;            // run the MLIR verifier after each pass (on in tests: KILN_VERIFY=1)
+  std::string target;     // empty: this machine's CPU ("x86-64-v3" or "x86-64-v4")
+  bool use_cache = true;  // the disk cache
+  bool verify = false;    // run the MLIR verifier after each pass (on in tests: KILN_VERIFY=1)
 };
 
 struct StageTime {

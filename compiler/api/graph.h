@@ -68,11 +68,11 @@ struct GraphOutput {
 struct Graph {
   std::string name;
   DimTable dims;
-  std::vector<TensorType> values;    // by ValueId, regions included
-  std::vector<Constant> constants;   // OpId::constant has attribute 0 = index here
+  std::vector<TensorType> values;   // by ValueId, regions included
+  std::vector<Constant> constants;  // OpId::constant has attribute 0 = index here
   std::vector<GraphInput> inputs;
   std::vector<GraphOutput> outputs;
-  Region body;                       // body.arguments = the inputs' values
+  Region body;  // body.arguments = the inputs' values
 };
 
 }  // namespace kiln

@@ -75,7 +75,8 @@ class Builder {
         Operation* top = main_.getBody().front().findAncestorOpInBlock(*user);
         if (top->isBeforeInBlock(maker)) continue;
         auto launch = dyn_cast<ir::LaunchOp>(user);
-        if (top != maker || !launch || !llvm::is_contained(launch.getInPlace(), (int64_t)use.getOperandNumber())) return false;
+        if (top != maker || !launch || !llvm::is_contained(launch.getInPlace(), (int64_t)use.getOperandNumber()))
+          return false;
       }
     return true;
   }
@@ -156,7 +157,8 @@ class Builder {
       return {};
     }
     if (record.kind == OpKind::view) {
-      buffers_[op->getResult(0)] = addBuffer(BufferKind::view, buffers_.lookup(op->getOperand(0)), typeOf(op->getResult(0)));
+      buffers_[op->getResult(0)] =
+          addBuffer(BufferKind::view, buffers_.lookup(op->getOperand(0)), typeOf(op->getResult(0)));
       return {};
     }
     if (*id == OpId::cond) return addCond(op, steps);
@@ -255,6 +257,8 @@ class Builder {
 
 }  // namespace
 
-Result<Executable> buildExecutable(ModuleOp module, ArrayRef<Constant> constants) { return Builder(module, constants).run(); }
+Result<Executable> buildExecutable(ModuleOp module, ArrayRef<Constant> constants) {
+  return Builder(module, constants).run();
+}
 
 }  // namespace kiln::compiler

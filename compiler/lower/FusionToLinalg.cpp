@@ -2,9 +2,9 @@
 // dims: neighbouring dims that every operand walks in the same way are one, dims of size 1 are gone.
 #include "compiler/lower/IrScalar.h"
 #include "compiler/lower/OpAccess.h"
+#include "compiler/lower/ScalarBodies.h"
 #include "compiler/lower/ScalarLowering.h"
 #include "compiler/transforms/Passes.h"
-#include "compiler/lower/ScalarBodies.h"
 
 using namespace mlir;
 
@@ -16,7 +16,8 @@ using DimSet = SmallVector<int>;
 
 class FusionLowering {
  public:
-  FusionLowering(ir::FusionOp fusion, ModuleOp module, int number) : fusion_(fusion), module_(module), b_(module.getContext()), number_(number) {}
+  FusionLowering(ir::FusionOp fusion, ModuleOp module, int number)
+      : fusion_(fusion), module_(module), b_(module.getContext()), number_(number) {}
 
   void run() {
     if (fusion_.getSchedule() == "scalar") {
@@ -36,12 +37,14 @@ class FusionLowering {
 
   DimSet allDims() const {
     DimSet dims;
-    for (int i = 0; i < domain_.rank(); ++i) if (!(domain_[i] == Dim(1))) dims.push_back(i);
+    for (int i = 0; i < domain_.rank(); ++i)
+      if (!(domain_[i] == Dim(1))) dims.push_back(i);
     return dims;
   }
   DimSet keptDims() const {
     DimSet dims;
-    for (int i : allDims()) if (!isReduced(i)) dims.push_back(i);
+    for (int i : allDims())
+      if (!isReduced(i)) dims.push_back(i);
     return dims;
   }
 
@@ -81,8 +84,10 @@ class FusionLowering {
       if (op.hasAttr("value")) continue;
       bool reduction = info(*opIdOf(&op)).kind == OpKind::reduction;
       SmallVector<int> positions;
-      if (reduction) for (int i = 0; i < domain_.rank(); ++i) positions.push_back(i);
-      else positions = positionsOf(&op);
+      if (reduction)
+        for (int i = 0; i < domain_.rank(); ++i) positions.push_back(i);
+      else
+        positions = positionsOf(&op);
       for (Value v : op.getOperands())
         if (auto argument = dyn_cast<BlockArgument>(v)) {
           DimSet dims = alignedDims(shapeOf(v), positions);
@@ -101,8 +106,10 @@ class FusionLowering {
         for (auto& [value, sets] : argumentDims_)
           for (const DimSet& dims : sets)
             if (llvm::is_contained(dims, d) != llvm::is_contained(dims, groups_.back().back())) merges = false;
-      if (merges) groups_.back().push_back(d);
-      else groups_.push_back({d});
+      if (merges)
+        groups_.back().push_back(d);
+      else
+        groups_.push_back({d});
     }
     for (auto& group : groups_) {
       Dim size = 1;
@@ -153,7 +160,8 @@ class FusionLowering {
     function_.setPrivate();
     function_->setAttr("schedule", fusion_.getScheduleAttr());
     SmallVector<int64_t> reducedGroups;
-    for (auto [g, group] : llvm::enumerate(groups_)) if (isReduced(group[0])) reducedGroups.push_back(g);
+    for (auto [g, group] : llvm::enumerate(groups_))
+      if (isReduced(group[0])) reducedGroups.push_back(g);
     function_->setAttr("reduced", b_.getDenseI64ArrayAttr(reducedGroups));
     SmallVector<int64_t> sizes;
     for (Dim d : sizes_) sizes.push_back(d.known() ? d.size() : ShapedType::kDynamic);
@@ -236,16 +244,20 @@ class FusionLowering {
     }
     Value out = emptyTensor(loc, resultDims_[result], t);
     if (reduction) {
-      IrScalar context{&b_, loc, arith::ConstantOp::create(b_, loc, cast<TypedAttr>(b_.getZeroAttr(elementTypeOf(b_.getContext(), t)))), t};
+      IrScalar context{
+          &b_, loc,
+          arith::ConstantOp::create(b_, loc, cast<TypedAttr>(b_.getZeroAttr(elementTypeOf(b_.getContext(), t)))), t};
       IrScalar identity = identity_body<IrScalar>(id, context);
       out = linalg::FillOp::create(b_, loc, identity.v, out).getResult(0);
     }
     maps.push_back(mapOf(resultDims_[result], loops));
     SmallVector<utils::IteratorType> iterators;
     for (int g = 0; g < loops; ++g)
-      iterators.push_back(reduction && isReduced(groups_[g][0]) ? utils::IteratorType::reduction : utils::IteratorType::parallel);
+      iterators.push_back(reduction && isReduced(groups_[g][0]) ? utils::IteratorType::reduction
+                                                                : utils::IteratorType::parallel);
     auto generic = linalg::GenericOp::create(
-        b_, loc, TypeRange{out.getType()}, ins, ValueRange{out}, maps, iterators, [&](OpBuilder& inner, mlir::Location, ValueRange args) {
+        b_, loc, TypeRange{out.getType()}, ins, ValueRange{out}, maps, iterators,
+        [&](OpBuilder& inner, mlir::Location, ValueRange args) {
           SmallVector<IrScalar> operands(op->getNumOperands());
           for (auto [i, v] : llvm::enumerate(op->getOperands()))
             if (auto c = constants_.find(v); c != constants_.end()) {
@@ -291,8 +303,10 @@ class FusionLowering {
     size_t outer = 0;
     double costPerElement = 0.1;
     function_.walk([&](Operation* op) {
-      if (isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::SqrtOp, math::AbsFOp>(op)) costPerElement += 0.3;
-      else if (isa<arith::ArithDialect>(op->getDialect())) costPerElement += 0.03;
+      if (isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::SqrtOp, math::AbsFOp>(op))
+        costPerElement += 0.3;
+      else if (isa<arith::ArithDialect>(op->getDialect()))
+        costPerElement += 0.03;
     });
     if (schedule == "elementwise") {
       outer = groups_.size() > 1 ? groups_.size() - 1 : groups_.size();
@@ -304,12 +318,16 @@ class FusionLowering {
       function_->setAttr("lanes", b.getI64IntegerAttr(lanes));
       for (size_t g = 0; g < groups_.size(); ++g) {
         bool last = g + 1 == groups_.size();
-        if (isReduced(groups_[g][0])) inner = inner * sizes_[g];
-        else if (last) extent = extent * floor_div(sizes_[g] + (lanes - 1), lanes), inner = inner * lanes;
-        else extent = extent * sizes_[g];
+        if (isReduced(groups_[g][0]))
+          inner = inner * sizes_[g];
+        else if (last)
+          extent = extent * floor_div(sizes_[g] + (lanes - 1), lanes), inner = inner * lanes;
+        else
+          extent = extent * sizes_[g];
       }
     } else {
-      for (size_t g = 0; g < groups_.size(); ++g) (g < outer ? extent : inner) = (g < outer ? extent : inner) * sizes_[g];
+      for (size_t g = 0; g < groups_.size(); ++g)
+        (g < outer ? extent : inner) = (g < outer ? extent : inner) * sizes_[g];
     }
     int64_t innerSize = inner.known() ? inner.size() : 256;
     // In units of 1/1000 ns, so that single elements still weigh something.
@@ -320,8 +338,9 @@ class FusionLowering {
         bool once = argumentDims_[key.first].size() == 1;
         if (once && key.second == allDims()) inPlace.push_back(i);
       }
-    auto op = ir::LaunchOp::create(b, fusion_.getLoc(), fusion_.getResultTypes(), inputs_, FlatSymbolRefAttr::get(b.getContext(), name_),
-                                   b.getDenseI64ArrayAttr(params_), b.getI64IntegerAttr(extent.raw()), b.getI64IntegerAttr(cost),
+    auto op = ir::LaunchOp::create(b, fusion_.getLoc(), fusion_.getResultTypes(), inputs_,
+                                   FlatSymbolRefAttr::get(b.getContext(), name_), b.getDenseI64ArrayAttr(params_),
+                                   b.getI64IntegerAttr(extent.raw()), b.getI64IntegerAttr(cost),
                                    b.getDenseI64ArrayAttr(inPlace));
     if (auto dims = fusion_->getAttr("dims")) op->setAttr("dims", dims);
     fusion_.replaceAllUsesWith(op.getResults());
@@ -338,7 +357,8 @@ class FusionLowering {
   std::set<int> reduced_;
   struct KeyLess {
     bool operator()(const std::pair<Operation*, Value>& a, const std::pair<Operation*, Value>& b) const {
-      return std::make_pair(a.first, a.second.getAsOpaquePointer()) < std::make_pair(b.first, b.second.getAsOpaquePointer());
+      return std::make_pair(a.first, a.second.getAsOpaquePointer()) <
+             std::make_pair(b.first, b.second.getAsOpaquePointer());
     }
   };
   std::map<std::pair<Operation*, Value>, DimSet, KeyLess> place_;
@@ -358,7 +378,8 @@ struct FusionToLinalgPass : PassWrapper<FusionToLinalgPass, OperationPass<Module
   StringRef getArgument() const override { return "kiln-fusion-to-linalg"; }
   StringRef getDescription() const override { return "Outlines each kiln.fusion as a function of linalg ops"; }
   void getDependentDialects(DialectRegistry& registry) const override {
-    registry.insert<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect, LLVM::LLVMDialect>();
+    registry.insert<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect,
+                    LLVM::LLVMDialect>();
   }
   void runOnOperation() override {
     ModuleOp module = getOperation();

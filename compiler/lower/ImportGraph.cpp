@@ -87,7 +87,8 @@ class Importer {
       op->setAttr("value", DenseElementsAttr::get(type, bits));
       return;
     }
-    op->setAttr("value", DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(data, n * size_of(constant.type.dtype))));
+    op->setAttr("value",
+                DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(data, n * size_of(constant.type.dtype))));
   }
 
   MLIRContext& context_;

@@ -8,14 +8,16 @@ namespace kiln::compiler {
 
 Type elementTypeOf(MLIRContext* context, DType t) {
   switch (info(t).kind) {
-    case DTypeKind::boolean: return IntegerType::get(context, 1);
+    case DTypeKind::boolean:
+      return IntegerType::get(context, 1);
     case DTypeKind::floating:
       if (t == DType::f16) return Float16Type::get(context);
       if (t == DType::bf16) return BFloat16Type::get(context);
       return t == DType::f32 ? Type(Float32Type::get(context)) : Type(Float64Type::get(context));
     case DTypeKind::complex:
       return ComplexType::get(t == DType::c64 ? Type(Float32Type::get(context)) : Type(Float64Type::get(context)));
-    default: return IntegerType::get(context, size_of(t) * 8);
+    default:
+      return IntegerType::get(context, size_of(t) * 8);
   }
 }
 
@@ -93,9 +95,9 @@ IrScalar remainder(const IrScalar& x, const IrScalar& y) {
   return isUnsigned(x) ? integerOp<arith::RemUIOp>(x, y) : arithmetic<arith::RemFOp, arith::RemSIOp>(x, y);
 }
 
-#define KILN_COMPARE(op, f, i)                                                                               \
-  IrScalar operator op(const IrScalar& x, const IrScalar& y) {                                               \
-    return compare(x, y, arith::CmpFPredicate::f, arith::CmpIPredicate::s##i, arith::CmpIPredicate::u##i);   \
+#define KILN_COMPARE(op, f, i)                                                                             \
+  IrScalar operator op(const IrScalar& x, const IrScalar& y) {                                             \
+    return compare(x, y, arith::CmpFPredicate::f, arith::CmpIPredicate::s##i, arith::CmpIPredicate::u##i); \
   }
 KILN_COMPARE(<, OLT, lt)
 KILN_COMPARE(<=, OLE, le)
@@ -129,7 +131,8 @@ IrScalar constant_bits(const IrScalar& x, DType t, uint64_t bits) {
   Type type = elementTypeOf(x.builder->getContext(), t);
   unsigned width = type.getIntOrFloatBitWidth();
   APInt value(width, bits, /*isSigned=*/false, /*implicitTrunc=*/true);
-  if (auto f = dyn_cast<FloatType>(type)) return constantAttr(x, t, FloatAttr::get(f, APFloat(f.getFloatSemantics(), value)));
+  if (auto f = dyn_cast<FloatType>(type))
+    return constantAttr(x, t, FloatAttr::get(f, APFloat(f.getFloatSemantics(), value)));
   return constantAttr(x, t, IntegerAttr::get(type, value));
 }
 
@@ -153,16 +156,19 @@ IrScalar convert(const IrScalar& x, DType t) {
   unsigned from = elementTypeOf(b.getContext(), x.t).getIntOrFloatBitWidth();
   auto result = [&](Value v) { return IrScalar{x.builder, x.loc, v, t}; };
   if (isFloat(x) && is_floating(t))
-    return result(width > from ? Value(arith::ExtFOp::create(b, x.loc, to, x.v)) : Value(arith::TruncFOp::create(b, x.loc, to, x.v)));
+    return result(width > from ? Value(arith::ExtFOp::create(b, x.loc, to, x.v))
+                               : Value(arith::TruncFOp::create(b, x.loc, to, x.v)));
   if (isFloat(x)) {  // saturates, NaN -> 0
     const char* name = info(t).kind == DTypeKind::unsigned_int ? "llvm.fptoui.sat" : "llvm.fptosi.sat";
     return result(LLVM::CallIntrinsicOp::create(b, x.loc, to, b.getStringAttr(name), ValueRange{x.v}).getResult(0));
   }
   if (is_floating(t))
-    return result(isUnsigned(x) ? Value(arith::UIToFPOp::create(b, x.loc, to, x.v)) : Value(arith::SIToFPOp::create(b, x.loc, to, x.v)));
+    return result(isUnsigned(x) ? Value(arith::UIToFPOp::create(b, x.loc, to, x.v))
+                                : Value(arith::SIToFPOp::create(b, x.loc, to, x.v)));
   if (width == from) return result(x.v);
   if (width < from) return result(arith::TruncIOp::create(b, x.loc, to, x.v));
-  return result(isUnsigned(x) ? Value(arith::ExtUIOp::create(b, x.loc, to, x.v)) : Value(arith::ExtSIOp::create(b, x.loc, to, x.v)));
+  return result(isUnsigned(x) ? Value(arith::ExtUIOp::create(b, x.loc, to, x.v))
+                              : Value(arith::ExtSIOp::create(b, x.loc, to, x.v)));
 }
 
 IrScalar bitcast(const IrScalar& x, DType t) {
@@ -191,9 +197,9 @@ IrScalar copysign(const IrScalar& x, const IrScalar& y) {
   IrScalar name(const IrScalar& x) { return unaryMath<math::Op>(x); }
 KILN_FOR_EACH_UNARY_FUNCTION(KILN_DEFINE)
 #undef KILN_DEFINE
-#define KILN_DEFINE(name, Op)                                                                   \
-  IrScalar name(const IrScalar& x, const IrScalar& y) {                                         \
-    return {x.builder, x.loc, math::Op::create(*x.builder, x.loc, x.v, y.v), x.t};              \
+#define KILN_DEFINE(name, Op)                                                      \
+  IrScalar name(const IrScalar& x, const IrScalar& y) {                            \
+    return {x.builder, x.loc, math::Op::create(*x.builder, x.loc, x.v, y.v), x.t}; \
   }
 KILN_FOR_EACH_BINARY_FUNCTION(KILN_DEFINE)
 #undef KILN_DEFINE

@@ -13,9 +13,9 @@ struct IrScalar {
   DType t = DType::f32;
 };
 
-mlir::Type elementTypeOf(mlir::MLIRContext* context, DType t);   // as arithmetic sees it: u32 -> i32, bool -> i1
+mlir::Type elementTypeOf(mlir::MLIRContext* context, DType t);      // as arithmetic sees it: u32 -> i32, bool -> i1
 mlir::Type tensorElementType(mlir::MLIRContext* context, DType t);  // as tensors carry it: u32 -> ui32
-DType dtypeOf(mlir::Type tensorElement);                         // inverse of tensorElementType
+DType dtypeOf(mlir::Type tensorElement);                            // inverse of tensorElementType
 // `element` with the vector shape of `like`, or itself where `like` is a scalar.
 mlir::Type likeType(mlir::Type like, mlir::Type element);
 
@@ -48,7 +48,9 @@ IrScalar constant_of(const IrScalar& x, DType t, int64_t v);
 inline IrScalar constant_of(const IrScalar& x, DType t, int v) { return constant_of(x, t, int64_t{v}); }
 inline IrScalar constant_of(const IrScalar& x, DType t, bool v) { return constant_of(x, t, int64_t{v}); }
 template <class Number>
-IrScalar constant(const IrScalar& x, Number v) { return constant_of(x, x.t, v); }
+IrScalar constant(const IrScalar& x, Number v) {
+  return constant_of(x, x.t, v);
+}
 IrScalar convert(const IrScalar& x, DType t);
 IrScalar bitcast(const IrScalar& x, DType t);
 IrScalar fma(const IrScalar& x, const IrScalar& y, const IrScalar& z);
@@ -61,11 +63,13 @@ IrScalar round_even(const IrScalar& x);
 IrScalar copysign(const IrScalar& x, const IrScalar& y);
 
 // The functions of dialects/kiln/math/functions.h and the math dialect's op for each; expanded after vectorisation.
-#define KILN_FOR_EACH_UNARY_FUNCTION(X)                                                                          \
-  X(exp, ExpOp) X(exp2, Exp2Op) X(expm1, ExpM1Op) X(log, LogOp) X(log2, Log2Op) X(log10, Log10Op)                \
-  X(log1p, Log1pOp) X(sin, SinOp) X(cos, CosOp) X(tan, TanOp) X(asin, AsinOp) X(acos, AcosOp) X(atan, AtanOp)    \
-  X(sinh, SinhOp) X(cosh, CoshOp) X(tanh, TanhOp) X(asinh, AsinhOp) X(acosh, AcoshOp) X(atanh, AtanhOp)          \
-  X(erf, ErfOp) X(erfc, ErfcOp) X(cbrt, CbrtOp) X(rsqrt, RsqrtOp)
+#define KILN_FOR_EACH_UNARY_FUNCTION(X)                                                                             \
+  X(exp, ExpOp)                                                                                                     \
+  X(exp2, Exp2Op)                                                                                                   \
+  X(expm1, ExpM1Op) X(log, LogOp) X(log2, Log2Op) X(log10, Log10Op) X(log1p, Log1pOp) X(sin, SinOp) X(cos, CosOp)   \
+      X(tan, TanOp) X(asin, AsinOp) X(acos, AcosOp) X(atan, AtanOp) X(sinh, SinhOp) X(cosh, CoshOp) X(tanh, TanhOp) \
+          X(asinh, AsinhOp) X(acosh, AcoshOp) X(atanh, AtanhOp) X(erf, ErfOp) X(erfc, ErfcOp) X(cbrt, CbrtOp)       \
+              X(rsqrt, RsqrtOp)
 #define KILN_FOR_EACH_BINARY_FUNCTION(X) X(pow, PowFOp) X(atan2, Atan2Op)
 
 #define KILN_DECLARE(name, Op) IrScalar name(const IrScalar& x);

@@ -59,7 +59,8 @@ void KernelBuilder::finish() {
 int64_t KernelBuilder::widestElement() const {
   int64_t bytes = 1;
   auto see = [&](Type t) {
-    if (auto tensor = dyn_cast<RankedTensorType>(t)) bytes = std::max<int64_t>(bytes, (tensor.getElementTypeBitWidth() + 7) / 8);
+    if (auto tensor = dyn_cast<RankedTensorType>(t))
+      bytes = std::max<int64_t>(bytes, (tensor.getElementTypeBitWidth() + 7) / 8);
   };
   for (auto op : ops_) {
     for (Type t : op->getOperandTypes()) see(t);
@@ -89,8 +90,10 @@ SmallVector<Value> KernelBuilder::loop(Value from, Value to, Value step, ValueRa
   auto loop = scf::ForOp::create(b_, loc_, from, to, step, init);
   OpBuilder::InsertionGuard guard(b_);
   Block* block = loop.getBody();
-  if (init.empty()) b_.setInsertionPoint(block->getTerminator());
-  else b_.setInsertionPointToEnd(block);
+  if (init.empty())
+    b_.setInsertionPoint(block->getTerminator());
+  else
+    b_.setInsertionPointToEnd(block);
   SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
   if (!init.empty()) scf::YieldOp::create(b_, loc_, next);
   return SmallVector<Value>(loop.getResults());
@@ -171,7 +174,8 @@ Value KernelBuilder::offset(const Point& p, const Memory& memory) {
 
 Value KernelBuilder::address(const Memory& memory, Value offset) {
   Type pointer = LLVM::LLVMPointerType::get(b_.getContext());
-  return LLVM::GEPOp::create(b_, loc_, pointer, memoryType(memory.element), memory.pointer, ArrayRef<LLVM::GEPArg>{offset});
+  return LLVM::GEPOp::create(b_, loc_, pointer, memoryType(memory.element), memory.pointer,
+                             ArrayRef<LLVM::GEPArg>{offset});
 }
 
 Value KernelBuilder::load(Point& p, const Memory& memory) {
@@ -207,8 +211,10 @@ void KernelBuilder::storeTo(Point& p, const Memory& memory, Value v) {
   Value at = address(memory, offset(p, memory));
   v = stored(v, memory.element);
   unsigned align = memoryType(memory.element).getIntOrFloatBitWidth() / 8;
-  if (p.mask && p.lanes) LLVM::MaskedStoreOp::create(b_, loc_, v, at, p.mask, b_.getI32IntegerAttr(align));
-  else LLVM::StoreOp::create(b_, loc_, v, at, align);
+  if (p.mask && p.lanes)
+    LLVM::MaskedStoreOp::create(b_, loc_, v, at, p.mask, b_.getI32IntegerAttr(align));
+  else
+    LLVM::StoreOp::create(b_, loc_, v, at, align);
 }
 
 std::optional<Memory> KernelBuilder::outputMemory(Value v) {
@@ -228,7 +234,8 @@ Memory KernelBuilder::allocateRow(Value like, int64_t columns) {
   b_.setInsertionPointToStart(&new_.getBody().front());
   Type element = cast<RankedTensorType>(like.getType()).getElementType();
   Value count = arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(columns));
-  Value pointer = LLVM::AllocaOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext()), memoryType(element), count, 64);
+  Value pointer =
+      LLVM::AllocaOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext()), memoryType(element), count, 64);
   return {pointer, element, {}, true};
 }
 
@@ -279,7 +286,8 @@ Value KernelBuilder::value(Point& p, Value v) {
     Memory m{pointers_.lookup(v), cast<RankedTensorType>(v.getType()).getElementType(), {}, false};
     for (OpOperand& use : user->getOpOperands())
       if (use.get() == v)
-        for (AffineExpr e : user.getMatchingIndexingMap(&use).getResults()) m.dims.push_back(cast<AffineDimExpr>(e).getPosition());
+        for (AffineExpr e : user.getMatchingIndexingMap(&use).getResults())
+          m.dims.push_back(cast<AffineDimExpr>(e).getPosition());
     m.dims.resize(cast<RankedTensorType>(v.getType()).getRank());
     result = load(p, m);
   }
@@ -296,7 +304,8 @@ void KernelBuilder::hoistBroadcasts(Point& p) {
       Value v = use.get();
       if (!pointers_.count(v) || p.values.count(v)) continue;
       AffineMap map = op.getMatchingIndexingMap(&use);
-      bool hasInner = llvm::any_of(map.getResults(), [&](AffineExpr e) { return (int)cast<AffineDimExpr>(e).getPosition() == inner; });
+      bool hasInner = llvm::any_of(map.getResults(),
+                                   [&](AffineExpr e) { return (int)cast<AffineDimExpr>(e).getPosition() == inner; });
       if (!hasInner) value(p, v);
     }
 }
@@ -320,7 +329,8 @@ Value KernelBuilder::payload(Point& p, linalg::GenericOp op, ValueRange argument
       b_.setInsertionPointToStart(&new_.getBody().front());
       Operation* copy = b_.clone(*v.getDefiningOp(), outside_);
       if (auto constant = dyn_cast<arith::ConstantOp>(copy); constant && v.getType().isIndex()) {
-        Value number = arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(cast<IntegerAttr>(constant.getValue()).getInt()));
+        Value number =
+            arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(cast<IntegerAttr>(constant.getValue()).getInt()));
         outside_.map(v, number);
         copy->erase();
       }
@@ -384,7 +394,9 @@ Value KernelBuilder::combine(linalg::GenericOp reduction, Value accumulator, Val
 Value KernelBuilder::reduceLanes(linalg::GenericOp reduction, Value v) {
   for (int half = cast<VectorType>(v.getType()).getNumElements() / 2; half >= 1; half /= 2) {
     auto part = [&](int from) -> Value {
-      if (half == 1) return LLVM::ExtractElementOp::create(b_, loc_, v, Value(arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(from))));
+      if (half == 1)
+        return LLVM::ExtractElementOp::create(b_, loc_, v,
+                                              Value(arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(from))));
       SmallVector<int32_t> lanes;
       for (int i = 0; i < half; ++i) lanes.push_back(from + i);
       return LLVM::ShuffleVectorOp::create(b_, loc_, v, v, lanes);
@@ -425,7 +437,8 @@ SmallVector<linalg::GenericOp> KernelBuilder::reductionsAt(int level) {
 SmallVector<Value> KernelBuilder::fullOutputsAt(int level) {
   SmallVector<Value> result;
   for (Value v : outputs_)
-    if (isFull(v.getDefiningOp<linalg::GenericOp>()) && levels_.lookup(v) == level && !llvm::is_contained(result, v)) result.push_back(v);
+    if (isFull(v.getDefiningOp<linalg::GenericOp>()) && levels_.lookup(v) == level && !llvm::is_contained(result, v))
+      result.push_back(v);
   return result;
 }
 
@@ -440,7 +453,8 @@ bool KernelBuilder::isCostly(Value v) {
   auto op = v.getDefiningOp<linalg::GenericOp>();
   if (!op || !isFull(op)) return false;
   for (Operation& inner : *op.getBody()) {
-    bool cheap = isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp, math::RoundEvenOp, math::CopySignOp>(inner);
+    bool cheap = isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::FloorOp, math::CeilOp, math::TruncOp,
+                     math::RoundEvenOp, math::CopySignOp>(inner);
     if (isa<math::MathDialect>(inner.getDialect()) && !cheap) return true;
   }
   return llvm::any_of(op.getInputs(), [&](Value in) { return isCostly(in); });

@@ -72,10 +72,12 @@ class KernelBuilder {
   mlir::Value operand(Point& p, mlir::linalg::GenericOp op, int i);
   mlir::Value identityOf(mlir::linalg::GenericOp reduction);
   // `accumulator` combined with `element`; lanes outside `mask` keep the accumulator.
-  mlir::Value combine(mlir::linalg::GenericOp reduction, mlir::Value accumulator, mlir::Value element, mlir::Value mask);
+  mlir::Value combine(mlir::linalg::GenericOp reduction, mlir::Value accumulator, mlir::Value element,
+                      mlir::Value mask);
   mlir::Value reduceLanes(mlir::linalg::GenericOp reduction, mlir::Value vector);
 
-  // Outputs of the kernel. All values are computed before the first store, since a result may share an operand's memory.
+  // Outputs of the kernel. All values are computed before the first store, since a result may share an operand's
+  // memory.
   llvm::ArrayRef<mlir::Value> outputs() const { return outputs_; }
   void storeOutputs(Point& p, llvm::ArrayRef<mlir::Value> values);
   void storeRowOutputs(Point& p);
@@ -114,10 +116,10 @@ class KernelBuilder {
   mlir::Value begin_, end_, buffers_, params_;
   llvm::SmallVector<mlir::Value> sizes_;
   llvm::SmallVector<mlir::Value> outputs_;
-  llvm::DenseMap<mlir::Value, mlir::Value> pointers_;   // tensor argument -> pointer
+  llvm::DenseMap<mlir::Value, mlir::Value> pointers_;  // tensor argument -> pointer
   llvm::SmallVector<mlir::Value> outputPointers_;
   llvm::SmallVector<mlir::linalg::GenericOp> ops_;
-  mlir::IRMapping outside_;                             // scalars computed outside the linalg ops
+  mlir::IRMapping outside_;  // scalars computed outside the linalg ops
   llvm::DenseMap<mlir::Value, int> levels_;
   int maxLevel_ = 0;
 };

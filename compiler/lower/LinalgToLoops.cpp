@@ -1,6 +1,7 @@
 // Each kernel as loops over vectors, with the calling convention of runtime/exec/kernel.h. The order in which a
-// reduction combines its elements is fixed here and nowhere else (docs/design, "Reduction order"); schedules decide only
-// where values live. Payload regions are cloned on vector types, so what an element is worth never depends on them.
+// reduction combines its elements is fixed here and nowhere else (docs/design, "Reduction order"); schedules decide
+// only where values live. Payload regions are cloned on vector types, so what an element is worth never depends on
+// them.
 #include "compiler/lower/KernelBuilder.h"
 #include "compiler/lower/ScalarLowering.h"
 #include "compiler/transforms/Passes.h"
@@ -20,9 +21,12 @@ class Lowering {
 
   void run() {
     StringRef schedule = k_.schedule();
-    if (schedule == "row") row();
-    else if (schedule == "column") column();
-    else elementwise();
+    if (schedule == "row")
+      row();
+    else if (schedule == "column")
+      column();
+    else
+      elementwise();
     k_.finish();
   }
 
@@ -49,10 +53,11 @@ class Lowering {
     k_.loop(k_.begin(), k_.end(), k_.i64(1), {}, [&](Value row, ValueRange) {
       Point entry = k_.vectorPoint(k_.delinearize(row, firstDims(groups - 1)), lanes());
       k_.hoistBroadcasts(entry);
-      vectorLoop(k_.i64(0), k_.size(groups - 1), entry, k_.isMultiple(groups - 1, lanes()), {}, [&](Point& p, ValueRange) {
-        k_.storeOutputs(p, k_.outputs());
-        return SmallVector<Value>{};
-      });
+      vectorLoop(k_.i64(0), k_.size(groups - 1), entry, k_.isMultiple(groups - 1, lanes()), {},
+                 [&](Point& p, ValueRange) {
+                   k_.storeOutputs(p, k_.outputs());
+                   return SmallVector<Value>{};
+                 });
       return SmallVector<Value>{};
     });
   }
@@ -87,7 +92,8 @@ class Lowering {
     return SmallVector<Value>(branch.getResults());
   }
 
-  // Values of the rows, then phases over the columns: a phase computes every reduction and output that needs no later one.
+  // Values of the rows, then phases over the columns: a phase computes every reduction and output that needs no later
+  // one.
   void row() {
     k_.computeLevels();
     int outer = 0, groups = k_.domain().size();
@@ -130,7 +136,8 @@ class Lowering {
       if (k_.level(value) < level) entry.inMemory[value] = scratch;
     auto body = [&](Point& p, ValueRange accumulators) {
       SmallVector<Value> next;
-      for (auto [i, r] : llvm::enumerate(reductions)) next.push_back(k_.combine(r, accumulators[i], k_.operand(p, r, 0), p.mask));
+      for (auto [i, r] : llvm::enumerate(reductions))
+        next.push_back(k_.combine(r, accumulators[i], k_.operand(p, r, 0), p.mask));
       for (Value v : keeps) k_.storeTo(p, scratch_[v], k_.value(p, v));
       k_.storeOutputs(p, stores);
       return next;
@@ -143,14 +150,15 @@ class Lowering {
       for (auto [i, r] : llvm::enumerate(reductions)) totals.push_back(k_.reduceLanes(r, lanes[i]));
       return totals;
     };
-    SmallVector<Value> totals = chunked(k_.size(inner), k_.knownSize(inner), rowChunk, reductions, [&](Value from, Value to) {
-      return chunk(from, to, k_.isMultiple(inner, reductionLanes));
-    });
+    SmallVector<Value> totals =
+        chunked(k_.size(inner), k_.knownSize(inner), rowChunk, reductions,
+                [&](Value from, Value to) { return chunk(from, to, k_.isMultiple(inner, reductionLanes)); });
     for (auto [i, r] : llvm::enumerate(reductions)) rowPoint.values[r.getResult(0)] = totals[i];
   }
 
   // Chunk results in order, the first one as it is.
-  SmallVector<Value> chunked(Value size, std::optional<int64_t> known, int64_t chunkSize, ArrayRef<linalg::GenericOp> reductions,
+  SmallVector<Value> chunked(Value size, std::optional<int64_t> known, int64_t chunkSize,
+                             ArrayRef<linalg::GenericOp> reductions,
                              llvm::function_ref<SmallVector<Value>(Value, Value)> chunk) {
     if ((known && *known <= chunkSize) || reductions.empty()) return chunk(k_.i64(0), size);
     Value first = k_.minimum(size, k_.i64(chunkSize));
@@ -162,7 +170,8 @@ class Lowering {
     });
   }
 
-  // A costly value that a later phase needs again is kept: in the output it is stored to, or in a row of scratch memory.
+  // A costly value that a later phase needs again is kept: in the output it is stored to, or in a row of scratch
+  // memory.
   void planScratch(int inner) {
     if (inner < 0) return;
     for (Value v : k_.fullValues()) {
@@ -181,7 +190,9 @@ class Lowering {
     const int groups = k_.domain().size();
     int reduced = 0;
     while (reduced < groups && !k_.isReduced(reduced)) ++reduced;
-    const int inner = groups > 0 && reduced < groups - 1 && !k_.isReduced(groups - 1) ? groups - 1 : reduced == groups ? groups - 1 : -1;
+    const int inner = groups > 0 && reduced < groups - 1 && !k_.isReduced(groups - 1) ? groups - 1
+                      : reduced == groups                                             ? groups - 1
+                                                                                      : -1;
     const int lanes = inner >= 0 ? k_.columnLanes() : 0;
     SmallVector<int> outer;
     for (int g = 0; g < groups; ++g)
@@ -202,7 +213,8 @@ class Lowering {
         Point p = entry;
         if (reduced < groups) p.index[reduced] = r;
         SmallVector<Value> next;
-        for (auto [i, op] : llvm::enumerate(reductions)) next.push_back(k_.combine(op, sums[i], k_.operand(p, op, 0), Value()));
+        for (auto [i, op] : llvm::enumerate(reductions))
+          next.push_back(k_.combine(op, sums[i], k_.operand(p, op, 0), Value()));
         k_.storeOutputs(p, stores);
         return next;
       };
@@ -239,8 +251,10 @@ struct LinalgToLoopsPass : PassWrapper<LinalgToLoopsPass, OperationPass<ModuleOp
     for (auto f : getOperation().getOps<func::FuncOp>())
       if (isKernel(f) && f->hasAttr("schedule")) kernels.push_back(f);
     for (auto f : kernels) {
-      if (f->getAttrOfType<StringAttr>("schedule").getValue() == "scalar") scalarKernelToLoops(f);
-      else Lowering(f, vectorBytes).run();
+      if (f->getAttrOfType<StringAttr>("schedule").getValue() == "scalar")
+        scalarKernelToLoops(f);
+      else
+        Lowering(f, vectorBytes).run();
     }
   }
   Option<int> vectorBytes{*this, "vector-bytes", llvm::cl::desc("bytes of a vector register"), llvm::cl::init(32)};
@@ -248,6 +262,8 @@ struct LinalgToLoopsPass : PassWrapper<LinalgToLoopsPass, OperationPass<ModuleOp
 
 }  // namespace
 
-std::unique_ptr<Pass> createLinalgToLoopsPass(int vectorBytes) { return std::make_unique<LinalgToLoopsPass>(vectorBytes); }
+std::unique_ptr<Pass> createLinalgToLoopsPass(int vectorBytes) {
+  return std::make_unique<LinalgToLoopsPass>(vectorBytes);
+}
 
 }  // namespace kiln::compiler

@@ -17,13 +17,20 @@ namespace {
 kiln::Attribute fromMlir(mlir::Attribute a, AttributeKind kind) {
   auto ints = [&] { return llvm::cast<DenseI64ArrayAttr>(a).asArrayRef(); };
   switch (kind) {
-    case AttributeKind::boolean: return llvm::cast<BoolAttr>(a).getValue();
-    case AttributeKind::integer: return llvm::cast<IntegerAttr>(a).getInt();
-    case AttributeKind::floating: return llvm::cast<FloatAttr>(a).getValueAsDouble();
-    case AttributeKind::dtype: return dtypeOf(llvm::cast<TypeAttr>(a).getValue());
-    case AttributeKind::string: return llvm::cast<StringAttr>(a).getValue().str();
-    case AttributeKind::ints: return std::vector<int64_t>(ints().begin(), ints().end());
-    case AttributeKind::dims: return shapeFromRaw(ints());
+    case AttributeKind::boolean:
+      return llvm::cast<BoolAttr>(a).getValue();
+    case AttributeKind::integer:
+      return llvm::cast<IntegerAttr>(a).getInt();
+    case AttributeKind::floating:
+      return llvm::cast<FloatAttr>(a).getValueAsDouble();
+    case AttributeKind::dtype:
+      return dtypeOf(llvm::cast<TypeAttr>(a).getValue());
+    case AttributeKind::string:
+      return llvm::cast<StringAttr>(a).getValue().str();
+    case AttributeKind::ints:
+      return std::vector<int64_t>(ints().begin(), ints().end());
+    case AttributeKind::dims:
+      return shapeFromRaw(ints());
   }
   return false;
 }
@@ -44,13 +51,20 @@ NamedAttribute toNamedAttribute(OpBuilder& b, std::string_view name, const kiln:
   mlir::Attribute value = std::visit(
       [&](const auto& v) -> mlir::Attribute {
         using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, bool>) return b.getBoolAttr(v);
-        else if constexpr (std::is_same_v<T, int64_t>) return b.getI64IntegerAttr(v);
-        else if constexpr (std::is_same_v<T, double>) return b.getF64FloatAttr(v);
-        else if constexpr (std::is_same_v<T, DType>) return TypeAttr::get(tensorElementType(b.getContext(), v));
-        else if constexpr (std::is_same_v<T, std::string>) return b.getStringAttr(v);
-        else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return b.getDenseI64ArrayAttr(v);
-        else return b.getDenseI64ArrayAttr(rawDims(v));
+        if constexpr (std::is_same_v<T, bool>)
+          return b.getBoolAttr(v);
+        else if constexpr (std::is_same_v<T, int64_t>)
+          return b.getI64IntegerAttr(v);
+        else if constexpr (std::is_same_v<T, double>)
+          return b.getF64FloatAttr(v);
+        else if constexpr (std::is_same_v<T, DType>)
+          return TypeAttr::get(tensorElementType(b.getContext(), v));
+        else if constexpr (std::is_same_v<T, std::string>)
+          return b.getStringAttr(v);
+        else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+          return b.getDenseI64ArrayAttr(v);
+        else
+          return b.getDenseI64ArrayAttr(rawDims(v));
       },
       attribute);
   return b.getNamedAttr(StringRef(name.data(), name.size()), value);
@@ -105,7 +119,8 @@ mlir::Attribute dimTableAttr(MLIRContext* context, const DimTable& table) {
   Builder b(context);
   SmallVector<mlir::Attribute> rows;
   for (const DimExpr& e : table.exprs())
-    rows.push_back(b.getArrayAttr({b.getStringAttr(e.name), b.getDenseI64ArrayAttr({int64_t(e.op), e.a.raw(), e.b.raw()})}));
+    rows.push_back(
+        b.getArrayAttr({b.getStringAttr(e.name), b.getDenseI64ArrayAttr({int64_t(e.op), e.a.raw(), e.b.raw()})}));
   return b.getArrayAttr(rows);
 }
 

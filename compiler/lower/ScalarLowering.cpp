@@ -31,7 +31,8 @@ class Emitter {
     OpId id = *opIdOf(op);
     if (op->hasAttr("value")) {
       mlir::Attribute value = cast<DenseElementsAttr>(op->getAttr("value")).getSplatValue<mlir::Attribute>();
-      if (auto integer = dyn_cast<IntegerAttr>(value)) value = IntegerAttr::get(scalarType(op->getResult(0)), integer.getValue());
+      if (auto integer = dyn_cast<IntegerAttr>(value))
+        value = IntegerAttr::get(scalarType(op->getResult(0)), integer.getValue());
       values[op->getResult(0)] = arith::ConstantOp::create(b_, op->getLoc(), cast<TypedAttr>(value));
     } else if (info(id).kind == OpKind::view) {
       values[op->getResult(0)] = values.lookup(op->getOperand(0));
@@ -43,7 +44,8 @@ class Emitter {
       SmallVector<IrScalar> operands;
       for (Value v : op->getOperands()) operands.push_back({&b_, op->getLoc(), values.lookup(v), typeOf(v).dtype});
       IrScalar index{&b_, op->getLoc(), {}, DType::i64};
-      values[op->getResult(0)] = scalar_body<IrScalar>(id, operands, attributesOf(op), index, typeOf(op->getResult(0)).dtype).v;
+      values[op->getResult(0)] =
+          scalar_body<IrScalar>(id, operands, attributesOf(op), index, typeOf(op->getResult(0)).dtype).v;
     }
   }
 
@@ -109,9 +111,9 @@ void lowerScalarFusion(ir::FusionOp fusion, ModuleOp module, const std::string& 
   func::ReturnOp::create(b, fusion.getLoc(), results);
 
   b.setInsertionPoint(fusion);
-  auto launch = ir::LaunchOp::create(b, fusion.getLoc(), fusion.getResultTypes(), fusion.getInputs(), FlatSymbolRefAttr::get(context, name),
-                                     b.getDenseI64ArrayAttr({}), b.getI64IntegerAttr(1), b.getI64IntegerAttr(1000),
-                                     b.getDenseI64ArrayAttr({}));
+  auto launch = ir::LaunchOp::create(b, fusion.getLoc(), fusion.getResultTypes(), fusion.getInputs(),
+                                     FlatSymbolRefAttr::get(context, name), b.getDenseI64ArrayAttr({}),
+                                     b.getI64IntegerAttr(1), b.getI64IntegerAttr(1000), b.getDenseI64ArrayAttr({}));
   fusion.replaceAllUsesWith(launch.getResults());
   fusion.erase();
 }

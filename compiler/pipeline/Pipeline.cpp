@@ -16,25 +16,36 @@ void addStagePasses(OpPassManager& passes, Stage stage, StringRef target) {
       passes.addPass(createCSEPass());
       passes.addPass(createNormalizeReductionsPass());
       break;
-    case Stage::fused: passes.addPass(createFormFusionsPass()); break;
-    case Stage::linalg: passes.addPass(createFusionToLinalgPass()); break;
+    case Stage::fused:
+      passes.addPass(createFormFusionsPass());
+      break;
+    case Stage::linalg:
+      passes.addPass(createFusionToLinalgPass());
+      break;
     case Stage::loops:
       passes.addPass(createLinalgToLoopsPass(vectorBytesOf(target)));
       passes.addPass(createExpandMathPass());
       passes.addPass(createCSEPass());
       break;
-    case Stage::kernels: passes.addPass(createDeduplicateKernelsPass()); break;
-    case Stage::llvm: passes.addPass(createKernelsToLLVMPass()); break;
-    case Stage::assembly: break;  // the code generator's text
+    case Stage::kernels:
+      passes.addPass(createDeduplicateKernelsPass());
+      break;
+    case Stage::llvm:
+      passes.addPass(createKernelsToLLVMPass());
+      break;
+    case Stage::assembly:
+      break;  // the code generator's text
   }
 }
 
 void registerDialects(DialectRegistry& registry) {
-  registry.insert<ir::KilnDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
-                  LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+  registry
+      .insert<ir::KilnDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
+              LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
 }
 
-Status runPipeline(ModuleOp module, Stage from, Stage to, const CompileOptions& options, std::vector<StageTime>* times) {
+Status runPipeline(ModuleOp module, Stage from, Stage to, const CompileOptions& options,
+                   std::vector<StageTime>* times) {
   std::string messages;
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic& d) {
     if (!messages.empty()) messages += "; ";

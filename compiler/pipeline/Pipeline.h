@@ -11,7 +11,8 @@ void addStagePasses(mlir::OpPassManager& passes, Stage stage, llvm::StringRef ta
 void registerDialects(mlir::DialectRegistry& registry);
 
 // Takes a module of stage `kiln` (before its passes) to `stage`. Diagnostics become the Status.
-Status runPipeline(mlir::ModuleOp module, Stage from, Stage to, const CompileOptions& options, std::vector<StageTime>* times = nullptr);
+Status runPipeline(mlir::ModuleOp module, Stage from, Stage to, const CompileOptions& options,
+                   std::vector<StageTime>* times = nullptr);
 
 // The module's text with the user's locations.
 std::string printWithLocations(mlir::ModuleOp module);

@@ -110,7 +110,8 @@ Status addElementwise(Collector& all, OpId id) {
   for (int t = 0; t < dtype_count; ++t)
     if (op.dtypes >> t & 1) taken.push_back(DType(t));
   // Operands that are not of the op's own dtypes (a key of i64) have theirs.
-  const bool own = n > 0 && (op.operands.back().dtype == OperandDType::same || op.operands.back().dtype == OperandDType::any);
+  const bool own =
+      n > 0 && (op.operands.back().dtype == OperandDType::same || op.operands.back().dtype == OperandDType::any);
   const std::vector<DType> operand_dtypes = own ? taken : std::vector<DType>{DType::i64};
   const std::vector<DType> results = has_dtype ? taken : std::vector<DType>{DType::f32};
   for (DType t : operand_dtypes)
@@ -157,7 +158,8 @@ Result<PrebuiltKernels> compilePrebuiltKernels(const std::string& target) {
   Collector all(target);
   for (size_t i = 0; i < op_count; ++i) {
     OpId id = static_cast<OpId>(i);
-    if (info(id).kind == OpKind::elementwise || (info(id).kind == OpKind::source && id != OpId::constant)) KILN_RETURN_IF_ERROR(addElementwise(all, id));
+    if (info(id).kind == OpKind::elementwise || (info(id).kind == OpKind::source && id != OpId::constant))
+      KILN_RETURN_IF_ERROR(addElementwise(all, id));
     if (info(id).kind == OpKind::reduction) KILN_RETURN_IF_ERROR(addReduction(all, id));
   }
   return all.finish();

@@ -1,5 +1,5 @@
-// The eager kernels that are compiled with Kiln itself (tools/kiln-aot): one for each element-wise op, dtype and operand
-// pattern, two for each reduction and dtype. Made by the same pipeline as everything else, so eager = compiled.
+// The eager kernels that are compiled with Kiln itself (tools/kiln-aot): one for each element-wise op, dtype and
+// operand pattern, two for each reduction and dtype. Made by the same pipeline as everything else, so eager = compiled.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Kernels with the same structure become one: names and locations do not count. A network repeats its layers, so most of
-// its kernels are equal, and code generation is the costliest stage.
+// Kernels with the same structure become one: names and locations do not count. A network repeats its layers, so most
+// of its kernels are equal, and code generation is the costliest stage.
 #include "compiler/lower/OpAccess.h"
 #include "compiler/transforms/Passes.h"
 #include "mlir/IR/OperationSupport.h"

@@ -30,7 +30,9 @@ Value expand(OpBuilder& b, Operation* op) {
 struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
   StringRef getArgument() const override { return "kiln-expand-math"; }
-  StringRef getDescription() const override { return "Transcendental functions as arithmetic, the same bits everywhere"; }
+  StringRef getDescription() const override {
+    return "Transcendental functions as arithmetic, the same bits everywhere";
+  }
   void getDependentDialects(DialectRegistry& registry) const override {
     registry.insert<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
   }
@@ -40,7 +42,8 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
       again = false;
       SmallVector<Operation*> ops;
       getOperation().walk([&](Operation* op) {
-        if (isa<math::MathDialect>(op->getDialect()) && isKernel(op->getParentOfType<func::FuncOp>())) ops.push_back(op);
+        if (isa<math::MathDialect>(op->getDialect()) && isKernel(op->getParentOfType<func::FuncOp>()))
+          ops.push_back(op);
       });
       for (Operation* op : ops) {
         OpBuilder b(op);

@@ -43,8 +43,10 @@ bool isScalarControl(Operation* op) {
   for (mlir::Region& region : op->getRegions())
     for (Operation& inner : region.front()) {
       if (isa<ir::YieldOp>(inner)) continue;
-      bool leaf = (isElementwise(&inner) && !info(*opIdOf(&inner)).uses_index) || isView(&inner) || inner.hasAttr("value");
-      ok &= (leaf && llvm::all_of(inner.getOperands(), scalar) && llvm::all_of(inner.getResults(), scalar)) || isScalarControl(&inner);
+      bool leaf =
+          (isElementwise(&inner) && !info(*opIdOf(&inner)).uses_index) || isView(&inner) || inner.hasAttr("value");
+      ok &= (leaf && llvm::all_of(inner.getOperands(), scalar) && llvm::all_of(inner.getResults(), scalar)) ||
+            isScalarControl(&inner);
     }
   return ok;
 }
@@ -61,9 +63,13 @@ void expandSplats(Block& block) {
     Shape shape = shapeOf(result);
     Type element = cast<RankedTensorType>(result.getType()).getElementType();
     auto scalar = RankedTensorType::get({}, element);
-    mlir::Attribute value = isa<FloatType>(element) ? mlir::Attribute(b.getFloatAttr(element, one)) : mlir::Attribute(IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), one)));
+    mlir::Attribute value =
+        isa<FloatType>(element)
+            ? mlir::Attribute(b.getFloatAttr(element, one))
+            : mlir::Attribute(IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), one)));
     OperationState constant(op.getLoc(), "kiln.constant", {}, scalar,
-                            {b.getNamedAttr("index", b.getI64IntegerAttr(-1)), b.getNamedAttr("value", DenseElementsAttr::get(scalar, value))});
+                            {b.getNamedAttr("index", b.getI64IntegerAttr(-1)),
+                             b.getNamedAttr("value", DenseElementsAttr::get(scalar, value))});
     OperationState broadcast(op.getLoc(), "kiln.broadcast_to", b.create(constant)->getResults(), result.getType(),
                              b.getNamedAttr("shape", b.getDenseI64ArrayAttr(rawDims(shape))));
     Operation* made = b.create(broadcast);
@@ -126,8 +132,8 @@ std::optional<Group> classify(ArrayRef<Operation*> ops) {
   }
   const int rank = g.domain.rank();
   auto isReduced = [&](int i) { return llvm::is_contained(g.reduced, i); };
-  // Neighbours by now; a row reduction is one over the last dims, whatever their sizes: the order of a reduction must not
-  // depend on whether a dim of size 1 was known.
+  // Neighbours by now; a row reduction is one over the last dims, whatever their sizes: the order of a reduction must
+  // not depend on whether a dim of size 1 was known.
   const bool trailing = g.reduced.empty() || g.reduced.back() == rank - 1;
   g.schedule = trailing ? "row" : "column";
   Shape keep, drop;
@@ -142,7 +148,8 @@ std::optional<Group> classify(ArrayRef<Operation*> ops) {
     }
   }
   if (ops.size() > 1) {
-    if (trailing && rows.known() && rows.size() < fewRows && !(columns.known() && columns.size() < longRow)) return std::nullopt;
+    if (trailing && rows.known() && rows.size() < fewRows && !(columns.known() && columns.size() < longRow))
+      return std::nullopt;
     if (!trailing && rows.known() && rows.size() < fewColumns) return std::nullopt;
   }
   // Every operand has all the reduced dims or none: they become one loop.
@@ -182,14 +189,19 @@ std::optional<Group> classify(ArrayRef<Operation*> ops) {
       }
       return !isView(op) || layout.count(op->getOperand(0).getDefiningOp());
     };
-    if (fits(Layout::full, g.domain)) layout[op] = Layout::full;
-    else if (fits(Layout::keep, keep)) layout[op] = Layout::keep;
-    else if (fits(Layout::drop, drop)) layout[op] = Layout::drop;
-    else return std::nullopt;
+    if (fits(Layout::full, g.domain))
+      layout[op] = Layout::full;
+    else if (fits(Layout::keep, keep))
+      layout[op] = Layout::keep;
+    else if (fits(Layout::drop, drop))
+      layout[op] = Layout::drop;
+    else
+      return std::nullopt;
     if (!trailing && layout[op] != Layout::full) return std::nullopt;
     if (!trailing)
       for (Value v : op->getOperands())
-        if (auto in = layout.find(v.getDefiningOp()); in != layout.end() && in->second != Layout::full) return std::nullopt;
+        if (auto in = layout.find(v.getDefiningOp()); in != layout.end() && in->second != Layout::full)
+          return std::nullopt;
   }
   return g;
 }
@@ -279,8 +291,10 @@ class BlockFuser {
           auto it = unitOf_.find(user);
           if (it == unitOf_.end() || !fusible(user)) continue;
           int u = find(it->second);
-          if (first < 0) first = u;
-          else first = merge(first, u) ? find(first) : first;
+          if (first < 0)
+            first = u;
+          else
+            first = merge(first, u) ? find(first) : first;
         }
       }
   }
@@ -289,8 +303,10 @@ class BlockFuser {
     if (a == b) return true;
     Unit &ua = units_[a], &ub = units_[b];
     if (ua.ops.size() + ub.ops.size() > maxFusionOps) return false;
-    for (Operation* op : ua.ops) if (!fusible(op)) return false;
-    for (Operation* op : ub.ops) if (!fusible(op)) return false;
+    for (Operation* op : ua.ops)
+      if (!fusible(op)) return false;
+    for (Operation* op : ub.ops)
+      if (!fusible(op)) return false;
     SmallVector<Operation*> ops(ua.ops);
     ops.append(ub.ops);
     llvm::sort(ops, [&](Operation* x, Operation* y) { return position_[x] < position_[y]; });
@@ -324,11 +340,15 @@ class BlockFuser {
     OpBuilder b(block_.getTerminator());
     for (int u : order) {
       Unit& unit = units_[u];
-      bool groupable = llvm::none_of(unit.ops, [](Operation* op) { return !isElementwise(op) && !isReduction(op) && !isView(op); });
+      bool groupable =
+          llvm::none_of(unit.ops, [](Operation* op) { return !isElementwise(op) && !isReduction(op) && !isView(op); });
       bool onlyView = unit.ops.size() == 1 && isView(unit.ops[0]);
-      if (groupable && !onlyView) fuse(b, unit.ops);
-      else if (isScalarControl(unit.ops[0])) fuseControl(b, unit.ops[0]);
-      else for (Operation* op : unit.ops) op->moveBefore(block_.getTerminator());
+      if (groupable && !onlyView)
+        fuse(b, unit.ops);
+      else if (isScalarControl(unit.ops[0]))
+        fuseControl(b, unit.ops[0]);
+      else
+        for (Operation* op : unit.ops) op->moveBefore(block_.getTerminator());
     }
   }
 
@@ -341,8 +361,10 @@ class BlockFuser {
     for (Operation* op : ops)
       for (Value v : op->getOperands()) {
         if (inside.contains(v.getDefiningOp()) || llvm::is_contained(inputs, v)) continue;
-        if (Operation* c = splatFor(op, v)) constants.push_back(c);
-        else inputs.push_back(v);
+        if (Operation* c = splatFor(op, v))
+          constants.push_back(c);
+        else
+          inputs.push_back(v);
       }
     SmallVector<Type> types;
     SmallVector<Shape> shapes;
@@ -383,8 +405,10 @@ class BlockFuser {
     for (auto [from, to] : llvm::zip(outputs, fusion.getOutputs()))
       from.replaceUsesWithIf(to, [&](OpOperand& use) { return needsOutput(from, use.getOwner()); });
     for (Operation* op : llvm::reverse(ops)) {
-      if (op->use_empty()) op->erase();
-      else op->moveBefore(block_.getTerminator());
+      if (op->use_empty())
+        op->erase();
+      else
+        op->moveBefore(block_.getTerminator());
     }
   }
 
@@ -398,8 +422,8 @@ class BlockFuser {
         inputs.push_back(v);
       }
     }
-    auto fusion = ir::FusionOp::create(b, op->getLoc(), op->getResultTypes(), inputs, b.getStringAttr("scalar"), b.getDenseI64ArrayAttr({}),
-                                       b.getDenseI64ArrayAttr({}));
+    auto fusion = ir::FusionOp::create(b, op->getLoc(), op->getResultTypes(), inputs, b.getStringAttr("scalar"),
+                                       b.getDenseI64ArrayAttr({}), b.getDenseI64ArrayAttr({}));
     Block* body = &fusion.getBody().emplaceBlock();
     OpBuilder inner = OpBuilder::atBlockEnd(body);
     IRMapping map;

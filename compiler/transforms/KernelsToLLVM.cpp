@@ -19,7 +19,9 @@ struct KernelsToLLVMPass : PassWrapper<KernelsToLLVMPass, OperationPass<ModuleOp
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KernelsToLLVMPass)
   StringRef getArgument() const override { return "kiln-kernels-to-llvm"; }
   StringRef getDescription() const override { return "Kernels in the LLVM dialect; drops the main function"; }
-  void getDependentDialects(DialectRegistry& registry) const override { registry.insert<LLVM::LLVMDialect, cf::ControlFlowDialect>(); }
+  void getDependentDialects(DialectRegistry& registry) const override {
+    registry.insert<LLVM::LLVMDialect, cf::ControlFlowDialect>();
+  }
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (auto f = mainFunction(module)) f.erase();

@@ -24,7 +24,8 @@ SmallVector<std::vector<int64_t>> runsOf(std::vector<int64_t> axes) {
 constexpr int64_t rowChunk = 4096, fewRows = 8, fewChunks = 4, mostChunks = 1024;
 
 Value reshape(OpBuilder& b, mlir::Location loc, Value x, ArrayRef<int64_t> dims) {
-  OperationState state(loc, "kiln.reshape", x, RankedTensorType::get(dims, cast<RankedTensorType>(x.getType()).getElementType()),
+  OperationState state(loc, "kiln.reshape", x,
+                       RankedTensorType::get(dims, cast<RankedTensorType>(x.getType()).getElementType()),
                        b.getNamedAttr("shape", b.getDenseI64ArrayAttr(dims)));
   return b.create(state)->getResult(0);
 }
@@ -33,7 +34,8 @@ Value reduceLike(OpBuilder& b, Operation* op, Value x, int64_t axis) {
   auto type = cast<RankedTensorType>(x.getType());
   SmallVector<int64_t> dims(type.getShape());
   dims.erase(dims.begin() + axis);
-  OperationState state(op->getLoc(), op->getName(), x, RankedTensorType::get(dims, type.getElementType()), op->getAttrDictionary().getValue());
+  OperationState state(op->getLoc(), op->getName(), x, RankedTensorType::get(dims, type.getElementType()),
+                       op->getAttrDictionary().getValue());
   Operation* part = b.create(state);
   part->setAttr("axis", b.getDenseI64ArrayAttr({axis}));
   part->setAttr("keepdims", b.getBoolAttr(false));
@@ -76,7 +78,8 @@ struct NormalizeReductionsPass : PassWrapper<NormalizeReductionsPass, OperationP
     for (const auto& run : llvm::reverse(runs)) {
       // Later runs are reduced first, so the numbers of the earlier dims stay right.
       for (int64_t axis : llvm::reverse(run)) keep ? void(shape[axis] = Dim(1)) : shape.erase(axis);
-      OperationState state(op->getLoc(), op->getName(), x, tensorTypeOf(b.getContext(), {t, shape}), op->getAttrDictionary().getValue());
+      OperationState state(op->getLoc(), op->getName(), x, tensorTypeOf(b.getContext(), {t, shape}),
+                           op->getAttrDictionary().getValue());
       Operation* part = b.create(state);
       part->setAttr("axis", b.getDenseI64ArrayAttr(run));
       part->removeAttr("dims");
@@ -92,7 +95,8 @@ struct NormalizeReductionsPass : PassWrapper<NormalizeReductionsPass, OperationP
     int64_t rows = 1, length = 1;
     for (int i = 0; i < shape.rank(); ++i) (i < run.front() ? rows : length) *= shape[i].size();
     if (rows > fewRows || length % rowChunk || length / rowChunk < fewChunks || length / rowChunk > mostChunks) return;
-    if (cast<RankedTensorType>(op->getOperand(0).getType()).getElementType() != cast<RankedTensorType>(op->getResult(0).getType()).getElementType())
+    if (cast<RankedTensorType>(op->getOperand(0).getType()).getElementType() !=
+        cast<RankedTensorType>(op->getResult(0).getType()).getElementType())
       return;
     OpBuilder b(op);
     const int64_t chunks = length / rowChunk;

@@ -160,8 +160,8 @@ std::vector<Tensor> TapeImpl::gradients(std::span<const Tensor> targets, std::sp
     }
     if (!fits)
       throw_error(Code::invalid_argument,
-                  "gradient: output_gradients[" + std::to_string(i) + "] is " + type_text(given) +
-                      ", its target is " + type_text(target),
+                  "gradient: output_gradients[" + std::to_string(i) + "] is " + type_text(given) + ", its target is " +
+                      type_text(target),
                   where);
   }
   used_ = true;

@@ -75,9 +75,7 @@ void Concrete::check_inputs(std::span<const Tensor> inputs, std::source_location
   }
 }
 
-std::string Concrete::ir(Stage stage) const {
-  return check(lower_to_text(graph_, stage), {});
-}
+std::string Concrete::ir(Stage stage) const { return check(lower_to_text(graph_, stage), {}); }
 
 std::string Concrete::signature() const {
   std::string text = graph_.name + "(";

@@ -28,10 +28,10 @@
 //
 // Pooling, <T> = f32 f64 (max_pool2d also i32 i64). NHWC; padding is left out of maximum, sum and count.
 //       {N, H, W, C, KH, KW, OH, OW, stride_h, stride_w, pad_top, pad_left}
-//   max_pool2d.<T>              x -> result [N,OH,OW,C]    a NaN is the maximum; a window of padding only: -inf
-//   (lowest) max_pool2d_backward.<T>     x, dresult -> dx           to the first maximum (or first NaN) of each window
-//   in row-major
-//                                                          order; windows are added in row-major order
+//   max_pool2d.<T>              x -> result [N,OH,OW,C]
+//       a NaN is the maximum; a window of padding only: -inf (integers: the lowest value)
+//   max_pool2d_backward.<T>     x, dresult -> dx
+//       to the first maximum (or first NaN) of each window in row-major order; windows are added in row-major order
 //   avg_pool2d.<T>              x -> result                sum in row-major order / count; no cell: 0
 //   avg_pool2d_backward.<T>     dresult -> dx              dresult / count, windows added in row-major order
 //
@@ -40,8 +40,8 @@
 //   slice.<B>       x -> result      {R, dims of x[R], size[R], begin[R], step[R], backwards[R]}
 //       result[i] = x[begin + i * step] in each dim (backwards: begin - i * step); size = dims of the result.
 //       Serves slice, strided_slice, reverse, split and the gradient of pad and concat.
-//   pad.<B>         x -> result      {R, dims of x[R], dims of the result[R], begin[R], step[R], backwards[R], low,
-//   high}
+//   pad.<B>         x -> result      {R, dims of x[R], dims of the result[R], begin[R], step[R], backwards[R],
+//                                     low, high}
 //       The inverse of slice: x[i] goes to result[begin + i * step]; all else is the value whose bits are low (bits
 //       0-31) and high (bits 32-63). Serves constant padding and the gradient of slice. Elements up to 8 bytes.
 //   concat.<B>      x0 .. x(n-1) -> result   {n, outer, inner, axis size of each x[n]}    xi is [outer, ai, inner]

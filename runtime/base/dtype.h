@@ -56,10 +56,10 @@ constexpr bool is_integer(DType t) {
 // The DType of a C++ element type: dtype_of<float> is DType::f32.
 template <class T>
 struct DTypeOf;
-#define KILN_DTYPE_OF(name, type)                  \
-  template <>                                      \
-  struct DTypeOf<type> {                           \
-    static constexpr DType value = DType::name;    \
+#define KILN_DTYPE_OF(name, type)               \
+  template <>                                   \
+  struct DTypeOf<type> {                        \
+    static constexpr DType value = DType::name; \
   };
 KILN_DTYPE_OF(bool_, bool)
 KILN_DTYPE_OF(i8, int8_t)
@@ -80,18 +80,41 @@ inline constexpr DType dtype_of = DTypeOf<T>::value;
 template <class F>
 bool visit_dtype(DType t, F&& f) {
   switch (t) {
-    case DType::bool_: f(bool{}); return true;
-    case DType::i8: f(int8_t{}); return true;
-    case DType::i16: f(int16_t{}); return true;
-    case DType::i32: f(int32_t{}); return true;
-    case DType::i64: f(int64_t{}); return true;
-    case DType::u8: f(uint8_t{}); return true;
-    case DType::u16: f(uint16_t{}); return true;
-    case DType::u32: f(uint32_t{}); return true;
-    case DType::u64: f(uint64_t{}); return true;
-    case DType::f32: f(float{}); return true;
-    case DType::f64: f(double{}); return true;
-    default: return false;
+    case DType::bool_:
+      f(bool{});
+      return true;
+    case DType::i8:
+      f(int8_t{});
+      return true;
+    case DType::i16:
+      f(int16_t{});
+      return true;
+    case DType::i32:
+      f(int32_t{});
+      return true;
+    case DType::i64:
+      f(int64_t{});
+      return true;
+    case DType::u8:
+      f(uint8_t{});
+      return true;
+    case DType::u16:
+      f(uint16_t{});
+      return true;
+    case DType::u32:
+      f(uint32_t{});
+      return true;
+    case DType::u64:
+      f(uint64_t{});
+      return true;
+    case DType::f32:
+      f(float{});
+      return true;
+    case DType::f64:
+      f(double{});
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -1,5 +1,6 @@
 // Dim and Shape. A Dim is a known size or an unknown one, known only at run time: an index into a DimTable of
-// symbols and expressions. Shape rules are written once over Dim and serve eager calls (all known), traces and the compiler.
+// symbols and expressions. Shape rules are written once over Dim and serve eager calls (all known), traces and the
+// compiler.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,12 +21,13 @@ class Dim {
   constexpr Dim(int64_t size = 0) : v_(size < 0 ? -1 : size) {}  // -1 (any negative number): `inferred`
   static constexpr Dim symbol(int32_t id) { return Dim(Raw{}, -int64_t{id} - 2); }
   constexpr bool known() const { return v_ >= 0; }
-  constexpr int64_t size() const { return v_; }                          // only if known()
+  constexpr int64_t size() const { return v_; }                           // only if known()
   constexpr int32_t id() const { return static_cast<int32_t>(-v_ - 2); }  // only if !known(): index in the DimTable
   constexpr bool inferred() const { return v_ == -1; }  // the -1 of reshape({-1, 784}); in no Tensor's shape
   constexpr int64_t raw() const { return v_; }
   static constexpr Dim from_raw(int64_t v) { return Dim(Raw{}, v); }
-  friend constexpr bool operator==(Dim, Dim) = default;  // the same size for sure; unequal Dims may still be equal at run time
+  friend constexpr bool operator==(Dim, Dim) =
+      default;  // the same size for sure; unequal Dims may still be equal at run time
 
  private:
   struct Raw {};
@@ -91,27 +93,58 @@ Dim maximum(Dim a, Dim b);
 class Shape {
  public:
   Shape() = default;
-  Shape(std::initializer_list<Dim> dims) { for (Dim d : dims) push_back(d); }
-  explicit Shape(std::span<const Dim> dims) { for (Dim d : dims) push_back(d); }
-  explicit Shape(std::span<const int64_t> dims) { for (int64_t d : dims) push_back(Dim(d)); }
+  Shape(std::initializer_list<Dim> dims) {
+    for (Dim d : dims) push_back(d);
+  }
+  explicit Shape(std::span<const Dim> dims) {
+    for (Dim d : dims) push_back(d);
+  }
+  explicit Shape(std::span<const int64_t> dims) {
+    for (int64_t d : dims) push_back(Dim(d));
+  }
   int rank() const { return rank_; }
-  bool known() const { for (Dim d : *this) if (!d.known()) return false; return true; }
+  bool known() const {
+    for (Dim d : *this)
+      if (!d.known()) return false;
+    return true;
+  }
   Dim operator[](int i) const { return dims_[i]; }
   Dim& operator[](int i) { return dims_[i]; }
-  void push_back(Dim d) { if (rank_ < max_rank) dims_[rank_++] = d; else ++excess_; }
+  void push_back(Dim d) {
+    if (rank_ < max_rank)
+      dims_[rank_++] = d;
+    else
+      ++excess_;
+  }
   int excess() const { return excess_; }  // how many dims did not fit; a shape with such is refused by every op
-  void insert(int at, Dim d) { push_back(d); for (int i = rank_ - 1; i > at; --i) dims_[i] = dims_[i - 1]; dims_[at] = d; }
-  void erase(int at) { for (int i = at; i + 1 < rank_; ++i) dims_[i] = dims_[i + 1]; --rank_; }
+  void insert(int at, Dim d) {
+    push_back(d);
+    for (int i = rank_ - 1; i > at; --i) dims_[i] = dims_[i - 1];
+    dims_[at] = d;
+  }
+  void erase(int at) {
+    for (int i = at; i + 1 < rank_; ++i) dims_[i] = dims_[i + 1];
+    --rank_;
+  }
   Dim back() const { return dims_[rank_ - 1]; }
   const Dim* begin() const { return dims_.data(); }
   const Dim* end() const { return dims_.data() + rank_; }
   Dim* begin() { return dims_.data(); }
   Dim* end() { return dims_.data() + rank_; }
-  Dim elements() const { Dim n = 1; for (Dim d : *this) n = n * d; return n; }
-  int64_t size() const { int64_t n = 1; for (Dim d : *this) n *= d.size(); return n; }  // only if known()
+  Dim elements() const {
+    Dim n = 1;
+    for (Dim d : *this) n = n * d;
+    return n;
+  }
+  int64_t size() const {
+    int64_t n = 1;
+    for (Dim d : *this) n *= d.size();
+    return n;
+  }  // only if known()
   friend bool operator==(const Shape& a, const Shape& b) {
     if (a.rank_ != b.rank_ || a.excess_ != b.excess_) return false;
-    for (int i = 0; i < a.rank_; ++i) if (!(a.dims_[i] == b.dims_[i])) return false;
+    for (int i = 0; i < a.rank_; ++i)
+      if (!(a.dims_[i] == b.dims_[i])) return false;
     return true;
   }
 

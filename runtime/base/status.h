@@ -12,29 +12,39 @@ namespace kiln {
 // Canonical codes, with when to use each.
 enum class Code : int {
   ok = 0,
-  invalid_argument = 3,      // the caller's values are wrong whatever the state: shapes, dtypes, options
-  not_found = 5,             // a named thing (file, function, variable) does not exist
-  resource_exhausted = 8,    // memory or disk
-  failed_precondition = 9,   // right call, wrong time: a symbolic tensor's value, a tape used twice
-  out_of_range = 11,         // an index or label outside its bounds
-  unimplemented = 12,        // valid, but not supported by this build
-  internal = 13,             // a bug in Kiln
-  unavailable = 14,          // a needed library or device is missing
-  data_loss = 15,            // a damaged or truncated file
+  invalid_argument = 3,     // the caller's values are wrong whatever the state: shapes, dtypes, options
+  not_found = 5,            // a named thing (file, function, variable) does not exist
+  resource_exhausted = 8,   // memory or disk
+  failed_precondition = 9,  // right call, wrong time: a symbolic tensor's value, a tape used twice
+  out_of_range = 11,        // an index or label outside its bounds
+  unimplemented = 12,       // valid, but not supported by this build
+  internal = 13,            // a bug in Kiln
+  unavailable = 14,         // a needed library or device is missing
+  data_loss = 15,           // a damaged or truncated file
 };
 
 constexpr std::string_view code_name(Code c) {
   switch (c) {
-    case Code::ok: return "ok";
-    case Code::invalid_argument: return "invalid_argument";
-    case Code::not_found: return "not_found";
-    case Code::resource_exhausted: return "resource_exhausted";
-    case Code::failed_precondition: return "failed_precondition";
-    case Code::out_of_range: return "out_of_range";
-    case Code::unimplemented: return "unimplemented";
-    case Code::internal: return "internal";
-    case Code::unavailable: return "unavailable";
-    case Code::data_loss: return "data_loss";
+    case Code::ok:
+      return "ok";
+    case Code::invalid_argument:
+      return "invalid_argument";
+    case Code::not_found:
+      return "not_found";
+    case Code::resource_exhausted:
+      return "resource_exhausted";
+    case Code::failed_precondition:
+      return "failed_precondition";
+    case Code::out_of_range:
+      return "out_of_range";
+    case Code::unimplemented:
+      return "unimplemented";
+    case Code::internal:
+      return "internal";
+    case Code::unavailable:
+      return "unavailable";
+    case Code::data_loss:
+      return "data_loss";
   }
   return "unknown";
 }
@@ -84,10 +94,9 @@ class [[nodiscard]] Result {
 };
 
 // KILN_RETURN_IF_ERROR(expr): leaves the function with the status if it is not ok.
-#define KILN_RETURN_IF_ERROR(expr)                               \
-  do {                                                           \
-    if (::kiln::Status kiln_status = (expr); !kiln_status.ok()) \
-      return kiln_status;                                        \
+#define KILN_RETURN_IF_ERROR(expr)                                                  \
+  do {                                                                              \
+    if (::kiln::Status kiln_status = (expr); !kiln_status.ok()) return kiln_status; \
   } while (0)
 
 // KILN_ASSIGN_OR_RETURN(auto x, expr): x = value of the Result, or leaves with its status.

@@ -19,14 +19,14 @@ using KernelFunction = int32_t (*)(void* const* buffers, const int64_t* params, 
 // A kernel written in C++ ("library call"): one or more phases run one after the other, each spread over the threads.
 struct LibraryPhase {
   KernelFunction run;
-  int64_t (*extent)(const int64_t* params);          // number of independent work items
-  int64_t (*item_cost)(const int64_t* params);       // rough cost of one item in ns, for the choice of chunk size
+  int64_t (*extent)(const int64_t* params);     // number of independent work items
+  int64_t (*item_cost)(const int64_t* params);  // rough cost of one item in ns, for the choice of chunk size
 };
 struct LibraryKernel {
-  const char* name;                                  // "matmul.f32"
+  const char* name;  // "matmul.f32"
   const LibraryPhase* phases;
   int phase_count;
-  int64_t (*workspace_bytes)(const int64_t* params); // last buffer of the call; null or 0: none
+  int64_t (*workspace_bytes)(const int64_t* params);  // last buffer of the call; null or 0: none
 };
 
 // The table of library kernels (kernels/cpu) for this machine's CPU; null if there is no such name.

@@ -60,8 +60,7 @@ Status run_kernel(KernelFunction kernel, void* const* buffers, const int64_t* pa
                   double item_cost) {
   if (extent <= 0) return Status();
   constexpr double small = 2000;  // surely below the pool's own limit: skips even asking it
-  if (static_cast<double>(extent) * item_cost > small)
-    return run_parallel(kernel, buffers, params, extent, item_cost);
+  if (static_cast<double>(extent) * item_cost > small) return run_parallel(kernel, buffers, params, extent, item_cost);
   CallContext context;
   if (const int32_t code = call(kernel, buffers, params, 0, extent, context)) return failure(code, context);
   return Status();

@@ -12,8 +12,7 @@ namespace kiln {
 
 namespace detail {
 // As below, for callers that have set the default floating-point mode themselves.
-Status run_kernel(KernelFunction kernel, void* const* buffers, const int64_t* params, int64_t extent,
-                  double item_cost);
+Status run_kernel(KernelFunction kernel, void* const* buffers, const int64_t* params, int64_t extent, double item_cost);
 Status run_library_kernel(const LibraryKernel& kernel, void* const* buffers, const int64_t* params);
 }  // namespace detail
 

@@ -9,7 +9,8 @@ namespace kiln {
 
 class Buffer {
  public:
-  // Uninitialised memory; resource_exhausted when there is none. bytes may be 0 (data() is then a valid, unusable address).
+  // Uninitialised memory; resource_exhausted when there is none. bytes may be 0 (data() is then a valid, unusable
+  // address).
   static Result<std::shared_ptr<Buffer>> allocate(size_t bytes);
   // Wraps memory that `owner` keeps alive.
   static std::shared_ptr<Buffer> wrap(void* data, size_t bytes, std::shared_ptr<void> owner);

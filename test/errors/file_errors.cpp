@@ -28,7 +28,9 @@ struct Folder {
     fs::remove_all(path);
   }
   std::string file(const char* name) const { return (path / name).string(); }
-  size_t files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(path), fs::directory_iterator())); }
+  size_t files() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(path), fs::directory_iterator()));
+  }
 };
 
 std::string bytes_of(const std::string& path) {
@@ -90,8 +92,8 @@ TEST_CASE("save: a folder that may not be written") {
   Variable w{ones({1})};
   auto f = scaled(w);
   f(ones({1}));
-  fs::permissions(folder.path, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
-                                   fs::perms::others_exec);
+  fs::permissions(folder.path,
+                  fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
   const pid_t child = fork();
   if (child == 0) {
     if (geteuid() == 0 && seteuid(65534) != 0) _exit(2);  // root may write everywhere
@@ -127,7 +129,8 @@ TEST_CASE("save: nothing, no signature, a name twice, another CPU") {
   auto f = scaled(w);
   auto untraced = function([](Tensor x) { return x; }, {.name = "untraced"});
   refuses(Code::invalid_argument, {"save", "no function"}, [&] { save(path, {}); });
-  refuses(Code::invalid_argument, {"save", "untraced", "input_signature"}, [&] { save(path, {{"untraced", untraced}}); });
+  refuses(Code::invalid_argument, {"save", "untraced", "input_signature"},
+          [&] { save(path, {{"untraced", untraced}}); });
   refuses(Code::invalid_argument, {"two functions", "'f'"}, [&] { save(path, {{"f", f}, {"f", f}}); });
   refuses(Code::unimplemented, {"save", "pdp-11"}, [&] { save(path, {{"f", f}}, {.targets = {"pdp-11"}}); });
   CHECK(folder.files() == 0);
@@ -136,7 +139,8 @@ TEST_CASE("load: a missing file, a folder, an empty file, a pipe, a device, othe
   Folder folder;
   refuses(Code::not_found, {"none.kiln"}, [&] { load(folder.file("none.kiln")); });
   refused(Code::not_found, {}, [&] { load(""); });
-  const std::string as_folder = refused(Code::invalid_argument, {"file_errors.cpp:"}, [&] { load(folder.path.string()); });
+  const std::string as_folder =
+      refused(Code::invalid_argument, {"file_errors.cpp:"}, [&] { load(folder.path.string()); });
   CHECK(as_folder.find(folder.path.string()) != std::string::npos);
   write(folder.file("empty"), "");
   refuses(Code::data_loss, {"empty"}, [&] { load(folder.file("empty")); });

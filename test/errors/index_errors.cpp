@@ -48,10 +48,11 @@ TEST_CASE("gather: beyond the end and below 0, i32 and i64") {
                           Tensor{int64_t{0}, int64_t{2}});
 }
 TEST_CASE("gather along the last axis, take_along_axis, gather_nd") {
-  out_of_range_everywhere({"gather", "index 2"}, [](Tensor x, Tensor i) { return gather(x, i, {1}); }, table,
-                          Tensor{1, 2}, Tensor{1, 1});
-  out_of_range_everywhere({"gather_nd", "5"}, [](Tensor x, Tensor i) { return gather_nd(x, i); }, table,
-                          Tensor{{0, 0}, {1, 5}}, Tensor{{0, 0}, {1, 1}});
+  out_of_range_everywhere(
+      {"gather", "index 2"}, [](Tensor x, Tensor i) { return gather(x, i, {1}); }, table, Tensor{1, 2}, Tensor{1, 1});
+  out_of_range_everywhere(
+      {"gather_nd", "5"}, [](Tensor x, Tensor i) { return gather_nd(x, i); }, table, Tensor{{0, 0}, {1, 5}},
+      Tensor{{0, 0}, {1, 1}});
   auto along = [](Tensor i) { return take_along_axis(table, i, {0}); };
   auto compiled = function(along);
   refuses(range, {"take_along_axis", "7"}, [&] { take_along_axis(table, Tensor{{0, 7}}, {0}); });
@@ -68,12 +69,13 @@ TEST_CASE("scatter_add and tensor_scatter_nd_add") {
   refuses(range, {"tensor_scatter_nd_add", "-1"}, [] { tensor_scatter_nd_add(zeros({3}), Tensor{{-1}}, ones({1})); });
 }
 TEST_CASE("cross-entropy: labels out of range, eagerly and compiled") {
-  out_of_range_everywhere({"label 7", "[0, 2)"},
-                          [](Tensor x, Tensor y) { return sparse_softmax_cross_entropy_with_logits(y, x); }, table,
-                          Tensor{0, 7, 1}, Tensor{0, 1, 1});
-  out_of_range_everywhere({"label -1", "[0, 2)"},
-                          [](Tensor x, Tensor y) { return SparseCategoricalCrossentropy({.from_logits = true})(y, x); },
-                          table, Tensor{0, -1, 1}, Tensor{0, 1, 1});
+  out_of_range_everywhere(
+      {"label 7", "[0, 2)"}, [](Tensor x, Tensor y) { return sparse_softmax_cross_entropy_with_logits(y, x); }, table,
+      Tensor{0, 7, 1}, Tensor{0, 1, 1});
+  out_of_range_everywhere(
+      {"label -1", "[0, 2)"},
+      [](Tensor x, Tensor y) { return SparseCategoricalCrossentropy({.from_logits = true})(y, x); }, table,
+      Tensor{0, -1, 1}, Tensor{0, 1, 1});
 }
 TEST_CASE("a compiled training step with a bad label leaves the Variables as they were") {
   Variable w{ones({2, 2}), {.name = "w"}};

@@ -15,7 +15,8 @@ constexpr Code invalid = Code::invalid_argument;
 
 TEST_CASE("subtract, multiply, maximum: shapes that do not broadcast") {
   const Tensor row = {1.f, 2.f, 3.f};
-  refuses_both(invalid, {"subtract", "f32[2,2]", "f32[3]", "op_errors.cpp:"}, [](auto x, auto y) { return x - y; }, a, row);
+  refuses_both(
+      invalid, {"subtract", "f32[2,2]", "f32[3]", "op_errors.cpp:"}, [](auto x, auto y) { return x - y; }, a, row);
   refuses_both(invalid, {"multiply", "f32[2,2]", "f32[3]"}, [](auto x, auto y) { return x * y; }, a, row);
   refuses_both(invalid, {"maximum", "f32[2,2]", "f32[3]"}, [](auto x, auto y) { return maximum(x, y); }, a, row);
 }
@@ -39,40 +40,68 @@ TEST_CASE("sqrt, sigmoid, relu: dtypes") {
 }
 TEST_CASE("where: branches of unlike dtypes and shapes") {
   refuses_both(invalid, {"where", "f32[2,2]", "i32[2,2]"}, [](auto x, auto y) { return where(x > 1, x, y); }, a, whole);
-  refuses_both(invalid, {"where", "bool[2,2]", "f32[3]"}, [](auto x, auto y) { return where(x > 1, y, y); }, a, ones({3}));
+  refuses_both(
+      invalid, {"where", "bool[2,2]", "f32[3]"}, [](auto x, auto y) { return where(x > 1, y, y); }, a, ones({3}));
 }
 TEST_CASE("clip_by_value: bounds of another dtype") {
-  refuses_both(invalid, {"clip_by_value", "f32[2,2]", "i32[]"}, [](auto x, auto y) { return clip(x, y, y); }, a, Tensor(1));
+  refuses_both(
+      invalid, {"clip_by_value", "f32[2,2]", "i32[]"}, [](auto x, auto y) { return clip(x, y, y); }, a, Tensor(1));
 }
 TEST_CASE("matmul: inner dims, batches, dtypes") {
-  refuses_both(invalid, {"matmul", "f32[2,2]", "f32[3,2]", "2 columns", "3 rows"}, [](auto x, auto y) { return matmul(x, y); }, a, ones({3, 2}));
-  refuses_both(invalid, {"matmul", "f32[2,2,2]", "f32[3,2,2]"}, [](auto x, auto y) { return matmul(x, y); }, ones({2, 2, 2}), ones({3, 2, 2}));
+  refuses_both(
+      invalid, {"matmul", "f32[2,2]", "f32[3,2]", "2 columns", "3 rows"}, [](auto x, auto y) { return matmul(x, y); },
+      a, ones({3, 2}));
+  refuses_both(
+      invalid, {"matmul", "f32[2,2,2]", "f32[3,2,2]"}, [](auto x, auto y) { return matmul(x, y); }, ones({2, 2, 2}),
+      ones({3, 2, 2}));
   refuses_both(invalid, {"matmul", "f32[2,2]", "i32[2,2]"}, [](auto x, auto y) { return matmul(x, y); }, a, whole);
-  refuses_both(invalid, {"matmul", "(transposed)"}, [](auto x, auto y) { return matmul(x, y, {.transpose_x = true}); }, ones({3, 2}), ones({2, 5}));
+  refuses_both(
+      invalid, {"matmul", "(transposed)"}, [](auto x, auto y) { return matmul(x, y, {.transpose_x = true}); },
+      ones({3, 2}), ones({2, 5}));
   refuses_both(invalid, {"matmul", "f32[]"}, [](auto x, auto y) { return matmul(x, y); }, Tensor(1.f), a);
 }
 TEST_CASE("dot and tensordot: axes that do not fit") {
   refuses_both(invalid, {"dot", "f32[2]", "f32[3]"}, [](auto x, auto y) { return dot(x, y); }, ones({2}), ones({3}));
-  refuses_both(invalid, {"tensordot", "f32[2,2]", "f32[3,2]"}, [](auto x, auto y) { return tensordot(x, y, {1}, {0}); }, a, ones({3, 2}));
+  refuses_both(
+      invalid, {"tensordot", "f32[2,2]", "f32[3,2]"}, [](auto x, auto y) { return tensordot(x, y, {1}, {0}); }, a,
+      ones({3, 2}));
   refuses_both(invalid, {"tensordot", "axis 5"}, [](auto x) { return tensordot(x, x, {5}, {0}); }, a);
 }
 TEST_CASE("conv2d: ranks, channels, window, options") {
   const Tensor image = ones({1, 4, 4, 2}), filter = ones({3, 3, 2, 5});
   refuses_both(invalid, {"conv2d", "f32[2,2]", "rank 4"}, [](auto x, auto f) { return conv2d(x, f); }, a, filter);
-  refuses_both(invalid, {"conv2d", "f32[1,4,4,2]", "f32[3,3,1,5]", "channels"}, [](auto x, auto f) { return conv2d(x, f); }, image, ones({3, 3, 1, 5}));
-  refuses_both(invalid, {"conv2d", "window", "5"}, [](auto x, auto f) { return conv2d(x, f); }, image, ones({5, 5, 2, 5}));
-  refuses_both(invalid, {"conv2d", "strides"}, [](auto x, auto f) { return conv2d(x, f, {.strides = {0, 1}}); }, image, filter);
-  refuses_both(invalid, {"conv2d", "strides"}, [](auto x, auto f) { return conv2d(x, f, {.strides = {1}}); }, image, filter);
-  refuses_both(invalid, {"conv2d", "dilations"}, [](auto x, auto f) { return conv2d(x, f, {.dilations = {1, -1}}); }, image, filter);
-  refuses_both(invalid, {"conv2d", "\"full\"", "\"same\""}, [](auto x, auto f) { return conv2d(x, f, {.padding = "full"}); }, image, filter);
-  refuses_both(invalid, {"conv2d", "groups is 0"}, [](auto x, auto f) { return conv2d(x, f, {.groups = 0}); }, image, filter);
-  refuses_both(invalid, {"conv2d", "f32", "f64"}, [](auto x, auto f) { return conv2d(x, f); }, image, ones({3, 3, 2, 5}, {.dtype = f64}));
-  refuses_both(invalid, {"conv2d", "paddings"}, [](auto x, auto f) { return conv2d(x, f, {.padding = "explicit", .paddings = {-1, 0, 0, 0}}); }, image, filter);
+  refuses_both(
+      invalid, {"conv2d", "f32[1,4,4,2]", "f32[3,3,1,5]", "channels"}, [](auto x, auto f) { return conv2d(x, f); },
+      image, ones({3, 3, 1, 5}));
+  refuses_both(
+      invalid, {"conv2d", "window", "5"}, [](auto x, auto f) { return conv2d(x, f); }, image, ones({5, 5, 2, 5}));
+  refuses_both(
+      invalid, {"conv2d", "strides"}, [](auto x, auto f) { return conv2d(x, f, {.strides = {0, 1}}); }, image, filter);
+  refuses_both(
+      invalid, {"conv2d", "strides"}, [](auto x, auto f) { return conv2d(x, f, {.strides = {1}}); }, image, filter);
+  refuses_both(
+      invalid, {"conv2d", "dilations"}, [](auto x, auto f) { return conv2d(x, f, {.dilations = {1, -1}}); }, image,
+      filter);
+  refuses_both(
+      invalid, {"conv2d", "\"full\"", "\"same\""}, [](auto x, auto f) { return conv2d(x, f, {.padding = "full"}); },
+      image, filter);
+  refuses_both(
+      invalid, {"conv2d", "groups is 0"}, [](auto x, auto f) { return conv2d(x, f, {.groups = 0}); }, image, filter);
+  refuses_both(
+      invalid, {"conv2d", "f32", "f64"}, [](auto x, auto f) { return conv2d(x, f); }, image,
+      ones({3, 3, 2, 5}, {.dtype = f64}));
+  refuses_both(
+      invalid, {"conv2d", "paddings"},
+      [](auto x, auto f) { return conv2d(x, f, {.padding = "explicit", .paddings = {-1, 0, 0, 0}}); }, image, filter);
 }
 TEST_CASE("max_pool2d and avg_pool2d: rank, window, strides") {
   refuses_both(invalid, {"max_pool2d", "f32[2,2]", "rank 4"}, [](auto x) { return max_pool2d(x); }, a);
-  refuses_both(invalid, {"max_pool2d", "window"}, [](auto x) { return max_pool2d(x, {.pool_size = {3, 3}}); }, ones({1, 2, 2, 1}));
-  refuses_both(invalid, {"avg_pool2d", "strides"}, [](auto x) { return avg_pool2d(x, {.strides = {0, 0}}); }, ones({1, 2, 2, 1}));
+  refuses_both(
+      invalid, {"max_pool2d", "window"}, [](auto x) { return max_pool2d(x, {.pool_size = {3, 3}}); },
+      ones({1, 2, 2, 1}));
+  refuses_both(
+      invalid, {"avg_pool2d", "strides"}, [](auto x) { return avg_pool2d(x, {.strides = {0, 0}}); },
+      ones({1, 2, 2, 1}));
 }
 TEST_CASE("reshape: sizes, two -1, -1 beside 0") {
   refuses_both(invalid, {"reshape", "f32[2,2]", "[3]"}, [](auto x) { return reshape(x, {3}); }, a);
@@ -98,7 +127,9 @@ TEST_CASE("broadcast_to: a shape that does not hold x") {
 }
 TEST_CASE("slice: rank, bounds, stride") {
   refuses_both(invalid, {"slice", "f32[2,2]", "2 entries"}, [](auto x) { return slice(x, {0}, {1}); }, a);
-  refuses_both(invalid, {"slice", "f32[2,2]", "begin 1", "size 2", "axis 0"}, [](auto x) { return slice(x, {1, 0}, {2, 1}); }, a);
+  refuses_both(
+      invalid, {"slice", "f32[2,2]", "begin 1", "size 2", "axis 0"}, [](auto x) { return slice(x, {1, 0}, {2, 1}); },
+      a);
   refuses_both(invalid, {"slice", "f32[2,2]", "begin 3"}, [](auto x) { return slice(x, {3, 0}, {0, 1}); }, a);
   refuses_both(invalid, {"slice", "begin is negative"}, [](auto x) { return slice(x, {-1, 0}, {1, 1}); }, a);
   refuses_both(invalid, {"slice", "stride 0"}, [](auto x) { return slice(x, {0, 0}, {1, 1}, {{1, 0}}); }, a);
@@ -116,11 +147,14 @@ TEST_CASE("reverse, roll, tile, tril: axes and ranks") {
   refuses_both(invalid, {"tril", "f32[]"}, [](auto x) { return tril(x); }, Tensor(1.f));
 }
 TEST_CASE("concat and stack: unlike dims, dtypes, axis, nothing") {
-  refuses_both(invalid, {"concat", "xs[0] is f32[2,2]", "xs[1] is f32[1,3]"}, [](auto x, auto y) { return concat({x, y}, 0); }, a, ones({1, 3}));
+  refuses_both(
+      invalid, {"concat", "xs[0] is f32[2,2]", "xs[1] is f32[1,3]"}, [](auto x, auto y) { return concat({x, y}, 0); },
+      a, ones({1, 3}));
   refuses_both(invalid, {"concat", "f32[2,2]", "i32[2,2]"}, [](auto x, auto y) { return concat({x, y}, 0); }, a, whole);
   refuses_both(invalid, {"concat", "axis 2", "rank 2"}, [](auto x) { return concat({x, x}, 2); }, a);
   refuses(invalid, {"concat"}, [] { concat(std::vector<Tensor>{}, 0); });
-  refuses_both(invalid, {"stack", "f32[1,2,2]", "f32[1,1,3]"}, [](auto x, auto y) { return stack({x, y}); }, a, ones({1, 3}));
+  refuses_both(
+      invalid, {"stack", "f32[1,2,2]", "f32[1,1,3]"}, [](auto x, auto y) { return stack({x, y}); }, a, ones({1, 3}));
   refuses(invalid, {"stack"}, [] { stack(std::vector<Tensor>{}); });
 }
 TEST_CASE("split and unstack: parts and axis") {
@@ -134,7 +168,8 @@ TEST_CASE("reductions: axis, twice the same, dtype, empty") {
   refuses_both(invalid, {"reduce_sum", "twice"}, [](auto x) { return reduce_sum(x, {{0, -2}}); }, a);
   refuses_both(invalid, {"reduce_mean", "axis -3"}, [](auto x) { return reduce_mean(x, {{-3}}); }, a);
   refuses_both(invalid, {"reduce_any", "f32[2,2]", "bool"}, [](auto x) { return any(x); }, a);
-  refuses_both(invalid, {"reduce_max", "f32[0,2]", "empty"}, [](auto x) { return reduce_max(x, {{0}}); }, zeros({0, 2}));
+  refuses_both(
+      invalid, {"reduce_max", "f32[0,2]", "empty"}, [](auto x) { return reduce_max(x, {{0}}); }, zeros({0, 2}));
   refuses_both(invalid, {"argmax", "axis 2"}, [](auto x) { return argmax(x, {2}); }, a);
   refuses_both(invalid, {"argmax", "f32[0]", "empty"}, [](auto x) { return argmax(x); }, zeros({0}));
   refuses_both(invalid, {"cumsum", "axis 2"}, [](auto x) { return cumsum(x, {2}); }, a);
@@ -143,10 +178,17 @@ TEST_CASE("reductions: axis, twice the same, dtype, empty") {
 TEST_CASE("gather and its kin: dtypes and shapes of indices") {
   refuses_both(invalid, {"gather", "indices", "f32[2,2]", "i32 or i64"}, [](auto x) { return gather(x, x); }, a);
   refuses_both(invalid, {"gather", "axis 0", "rank 0"}, [](auto x) { return gather(x, 0); }, Tensor(1.f));
-  refuses_both(invalid, {"take_along_axis", "f32[2,2]", "i32[3]"}, [](auto x, auto i) { return take_along_axis(x, i); }, a, Tensor{0, 1, 0});
-  refuses_both(invalid, {"gather_nd", "f32[2,2]", "i32[1,3]", "at most 2"}, [](auto x, auto i) { return gather_nd(x, i); }, a, Tensor{{0, 1, 0}});
-  refuses_both(invalid, {"scatter_add", "updates is f32[3]", "f32[2,2]"}, [](auto x, auto i) { return scatter_add(x, i, ones({3})); }, a, Tensor{0, 1});
-  refuses_both(invalid, {"scatter_nd", "f32[3]"}, [](auto i) { return scatter_nd(i, ones({3}), {4}); }, Tensor{{0}, {1}});
+  refuses_both(
+      invalid, {"take_along_axis", "f32[2,2]", "i32[3]"}, [](auto x, auto i) { return take_along_axis(x, i); }, a,
+      Tensor{0, 1, 0});
+  refuses_both(
+      invalid, {"gather_nd", "f32[2,2]", "i32[1,3]", "at most 2"}, [](auto x, auto i) { return gather_nd(x, i); }, a,
+      Tensor{{0, 1, 0}});
+  refuses_both(
+      invalid, {"scatter_add", "updates is f32[3]", "f32[2,2]"},
+      [](auto x, auto i) { return scatter_add(x, i, ones({3})); }, a, Tensor{0, 1});
+  refuses_both(
+      invalid, {"scatter_nd", "f32[3]"}, [](auto i) { return scatter_nd(i, ones({3}), {4}); }, Tensor{{0}, {1}});
   refuses_both(invalid, {"top_k", "f32[2,2]", "k is 3"}, [](auto x) { return std::get<0>(top_k(x, {3})); }, a);
   refuses_both(invalid, {"sort", "axis 2"}, [](auto x) { return sort(x, {2}); }, a);
 }
@@ -165,13 +207,21 @@ TEST_CASE("cast and sources: a dtype without kernels") {
   refuses(invalid, {"eye", "negative"}, [] { eye(-1); });
   refuses(invalid, {"arange", "delta"}, [] { arange(0, 5, {.delta = 0}); });
   refuses(invalid, {"linspace", "-3"}, [] { linspace(0, 1, -3); });
-  refuses(invalid, {"stateless_random_normal", "seed is i32[2]", "i64"}, [] { stateless_random_normal(Tensor{1, 2}, {3}); });
+  refuses(invalid, {"stateless_random_normal", "seed is i32[2]", "i64"},
+          [] { stateless_random_normal(Tensor{1, 2}, {3}); });
   refuses(invalid, {"random", "i32"}, [] { random::uniform({3}, {.dtype = i32}); });
 }
 TEST_CASE("bias_add, layer_normalization, cross-entropy: shapes") {
   refuses_both(invalid, {"bias_add", "f32[2,2]", "f32[3]"}, [](auto x) { return bias_add(x, ones({3})); }, a);
-  refuses_both(invalid, {"layer_normalization", "f32[2,2]", "f32[3]"}, [](auto x) { return layer_normalization(x, ones({3}), ones({2})); }, a);
-  refuses_both(invalid, {"softmax_cross_entropy_with_logits", "f32[2,2]", "f32[2,3]"}, [](auto x) { return softmax_cross_entropy_with_logits(x, ones({2, 3})); }, a);
-  refuses_both(invalid, {"sparse_softmax_cross_entropy_with_logits", "i32[3]", "f32[2,2]"}, [](auto y, auto x) { return sparse_softmax_cross_entropy_with_logits(y, x); }, Tensor{0, 1, 0}, a);
-  refuses_both(invalid, {"dropout", "-0.5"}, [](auto x) { return dropout(x, Tensor{int64_t{1}, int64_t{2}}, -0.5); }, a);
+  refuses_both(
+      invalid, {"layer_normalization", "f32[2,2]", "f32[3]"},
+      [](auto x) { return layer_normalization(x, ones({3}), ones({2})); }, a);
+  refuses_both(
+      invalid, {"softmax_cross_entropy_with_logits", "f32[2,2]", "f32[2,3]"},
+      [](auto x) { return softmax_cross_entropy_with_logits(x, ones({2, 3})); }, a);
+  refuses_both(
+      invalid, {"sparse_softmax_cross_entropy_with_logits", "i32[3]", "f32[2,2]"},
+      [](auto y, auto x) { return sparse_softmax_cross_entropy_with_logits(y, x); }, Tensor{0, 1, 0}, a);
+  refuses_both(
+      invalid, {"dropout", "-0.5"}, [](auto x) { return dropout(x, Tensor{int64_t{1}, int64_t{2}}, -0.5); }, a);
 }

@@ -14,7 +14,8 @@ constexpr Code invalid = Code::invalid_argument;
 TEST_CASE("a declared signature: dtype, rank, a fixed size; the text names the argument, both types and the line") {
   auto f = function([](Tensor x, Tensor y) { return reduce_sum(x) + y; },
                     {.name = "f", .input_signature = {{f32, {"batch", 3}, "image"}, {f32, {}}}});
-  refuses(invalid, {"f:", "argument 0", "image", "f32[batch,3]", "i32[2,3]"}, [&] { f(Tensor{{1, 2, 3}, {4, 5, 6}}, 1.f); });
+  refuses(invalid, {"f:", "argument 0", "image", "f32[batch,3]", "i32[2,3]"},
+          [&] { f(Tensor{{1, 2, 3}, {4, 5, 6}}, 1.f); });
   refuses(invalid, {"argument 0", "image", "f32[batch,3]", "f32[3]"}, [&] { f(ones({3}), 1.f); });
   refuses(invalid, {"argument 0", "f32[batch,3]", "f32[2,4]"}, [&] { f(ones({2, 4}), 1.f); });
   refuses(invalid, {"argument 1", "f32[]", "f32[1]"}, [&] { f(ones({2, 3}), ones({1})); });

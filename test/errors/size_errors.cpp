@@ -35,7 +35,8 @@ TEST_CASE("rank above 8: an op that adds axes") {
   refuses_both(invalid, {"expand_dims", "rank 9", "8"}, [](auto x) { return expand_dims(x, 0); }, rank8);
   refuses_both(invalid, {"stack", "rank 9", "8"}, [](auto x) { return stack({x, x}); }, rank8);
   refuses_both(invalid, {"one_hot", "rank", "8"}, [](auto x) { return one_hot(x, 3); }, cast(rank8, i32));
-  refuses_both(invalid, {"tensordot", "rank", "8"}, [](auto x) { return tensordot(x, x, {}, {}); }, ones({1, 1, 1, 1, 1}));
+  refuses_both(
+      invalid, {"tensordot", "rank", "8"}, [](auto x) { return tensordot(x, x, {}, {}); }, ones({1, 1, 1, 1, 1}));
   refuses_both(invalid, {"gather", "rank", "8"}, [](auto x) { return gather(x, cast(x, i32)); }, ones({1, 1, 1, 1, 1}));
   refuses_both(invalid, {"index", "9 dims", "8"}, [](auto x) { return x[{newaxis, ellipsis}]; }, rank8);
   refuses(invalid, {"Tensor", "8"}, [] { Tensor bad = {{{{{{{{{1}}}}}}}}}; });
@@ -64,7 +65,10 @@ TEST_CASE("sizes beyond memory, eagerly") {
 }
 TEST_CASE("sizes that overflow int64") {
   refuses(invalid, {"reshape", "too many"}, [] { reshape(ones({4}), {big, big}); });
-  refused(memory, {"memory"}, [] { expand_dims(zeros({0, most, most}), 0) + ones({1}); pad(zeros({0}), {most, most}); });
+  refused(memory, {"memory"}, [] {
+    expand_dims(zeros({0, most, most}), 0) + ones({1});
+    pad(zeros({0}), {most, most});
+  });
   CHECK_THROWS_AS(pad(ones({1}), {most, most}), Error);
   CHECK_THROWS_AS(tile(ones({2}), {most}), Error);
   CHECK_THROWS_AS(arange(0, 1e300), Error);

@@ -1,28 +1,11 @@
 // Wrong uses of tensors and ops, one each: the error has the right class, names the op and what it got, and the user's
 // line.
-#include <catch2/catch.hpp>
-
-#include "kiln/kiln.h"
+#include "test/errors/errors_testing.h"
 
 using namespace kiln;
+using testing::refuses;
 
 namespace {
-
-// What `wrong` throws must have the code, hold all the parts, and name a line of this file.
-template <class F>
-void refuses(Code code, std::initializer_list<const char*> parts, F&& wrong) {
-  try {
-    wrong();
-  } catch (const Error& e) {
-    const std::string text = e.what();
-    INFO(text);
-    CHECK(e.code() == code);
-    for (const char* part : parts) CHECK(text.find(part) != std::string::npos);
-    CHECK(text.find("tensor_errors.cpp:") != std::string::npos);
-    return;
-  }
-  FAIL("no error");
-}
 
 const Tensor a = {{1.f, 2.f}, {3.f, 4.f}};
 

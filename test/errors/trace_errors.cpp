@@ -91,7 +91,9 @@ TEST_CASE("a symbolic tensor on another thread, while its trace goes on") {
   std::string text;
   auto f = function(
       [&](Tensor x) {
-        std::thread([&] { text = refused(state, {"add", "\"threaded\"", "trace_errors.cpp:"}, [&] { x + 1; }); }).join();
+        std::thread([&] {
+          text = refused(state, {"add", "\"threaded\"", "trace_errors.cpp:"}, [&] { x + 1; });
+        }).join();
         return x * 2;
       },
       {.name = "threaded"});
@@ -100,20 +102,34 @@ TEST_CASE("a symbolic tensor on another thread, while its trace goes on") {
 }
 TEST_CASE("a symbolic tensor outlives its function") {
   Tensor kept;
-  { function([&](Tensor x) { return kept = x * 2; }, {.name = "gone"})(1); }
+  {
+    function([&](Tensor x) { return kept = x * 2; }, {.name = "gone"})(1);
+  }
   refuses(state, {"\"gone\""}, [&] { kept + 1; });
 }
 TEST_CASE("the value of a symbolic tensor: item, data, bool, size, a mask") {
-  auto with = [](auto body) { return function([body](Tensor x) { body(x); return x; }, {.name = "f"}); };
+  auto with = [](auto body) {
+    return function(
+        [body](Tensor x) {
+          body(x);
+          return x;
+        },
+        {.name = "f"});
+  };
   refused(state, {"item", "in \"f\"", "trace_errors.cpp:"}, [&] { with([](Tensor x) { x.item<float>(); })(1.f); });
   refused(state, {"data", "in \"f\"", "trace_errors.cpp:"}, [&] { with([](Tensor x) { x.data<float>(); })(1.f); });
   refused(state, {"to_vector", "in \"f\""}, [&] { with([](Tensor x) { x.to_vector<float>(); })(1.f); });
-  refused(state, {"bool", "cond", "in \"f\""}, [&] { with([](Tensor x) { if (x > 0) return; })(1.f); });
+  refused(state, {"bool", "cond", "in \"f\""}, [&] {
+    with([](Tensor x) {
+      if (x > 0) return;
+    })(1.f);
+  });
   auto masked = function([](Tensor x) { return x[x > 0]; }, {.name = "f"});
   refused(Code::unimplemented, {"mask", "in \"f\"", "trace_errors.cpp:"}, [&] { masked(ones({3})); });
 }
 TEST_CASE("size of a dim that is not known in the trace") {
-  auto f = function([](Tensor x) { return x * static_cast<float>(x.size()); }, {.name = "f", .input_signature = {{f32, {"n"}}}});
+  auto f = function([](Tensor x) { return x * static_cast<float>(x.size()); },
+                    {.name = "f", .input_signature = {{f32, {"n"}}}});
   refused(state, {"size", "[n]", "run time", "trace_errors.cpp:"}, [&] { f(ones({3})); });
 }
 TEST_CASE("a Variable made in each trace, by name and in a layer made anew") {
@@ -130,7 +146,8 @@ TEST_CASE("Variable: assign of another dtype or shape, eagerly and in a trace") 
   refuses(Code::invalid_argument, {"f32[2]", "f32[2,2]"}, [&] { v.assign_sub(ones({2, 2})); });  // would broadcast
   refuses(Code::invalid_argument, {"assign", "empty"}, [&] { v.assign(Tensor()); });
   auto f = function([&](Tensor x) { v.assign(x); }, {.name = "f"});
-  refused(Code::invalid_argument, {"assign", "\"weights\"", "f32[3]", "in \"f\"", "trace_errors.cpp:"}, [&] { f(ones({3})); });
+  refused(Code::invalid_argument, {"assign", "\"weights\"", "f32[3]", "in \"f\"", "trace_errors.cpp:"},
+          [&] { f(ones({3})); });
   CHECK(v.to_vector<float>() == std::vector<float>{1, 1});
   f(zeros({2}));
   CHECK(v.to_vector<float>() == std::vector<float>{0, 0});

@@ -73,17 +73,17 @@ TEST_CASE("elementwise ops on unknown sizes, quick", "[quick]") {
   check_unknown_vectors(GENERATE(DType::bool_, DType::i32, DType::f32), {0, 1, 5, 67});
 }
 
-TEST_CASE("elementwise ops on vectors of unknown size") {
+TEST_CASE("elementwise ops on vectors of unknown size", "[slow]") {
   check_unknown_vectors(GENERATE(DType::bool_, DType::i32, DType::i64, DType::f32, DType::f64),
                         {0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 47, 63, 64, 65, 70, 5000, 70001});
 }
 
-TEST_CASE("elementwise ops on known shapes") {
+TEST_CASE("elementwise ops on known shapes", "[slow]") {
   check_shapes(GENERATE(DType::bool_, DType::i32, DType::i64, DType::f32, DType::f64),
                {{{}, {}, {}}, {{0}, {0}, {0}}, {{1}, {1}, {1}}, {{13}, {13}, {13}}, {{2, 3, 7}, {2, 3, 7}, {2, 3, 7}}});
 }
 
-TEST_CASE("elementwise ops broadcast both ways") {
+TEST_CASE("elementwise ops broadcast both ways", "[slow]") {
   check_shapes(GENERATE(DType::bool_, DType::i32, DType::i64, DType::f32, DType::f64),
                {{{}, {19}, {19}},
                 {{3, 5}, {5}, {3, 1}},

@@ -137,12 +137,12 @@ std::vector<Tensor> inputs(int64_t n, int64_t m) {
 
 TEST_CASE("fused programs, known shapes", "[quick]") { check_everywhere("fused", programs(), {inputs(5, 7)}); }
 
-TEST_CASE("fused programs, more known shapes") {
+TEST_CASE("fused programs, more known shapes", "[slow]") {
   for (const auto [n, m] : {std::pair{1, 1}, {1, 70}, {70, 1}, {64, 33}, {3, 3}, {257, 129}, {2, 700}, {1000, 8}})
     check_everywhere("fused", programs(), {inputs(n, m)});
 }
 
-TEST_CASE("fused programs, unknown shapes") {
+TEST_CASE("fused programs, unknown shapes", "[slow]") {
   std::vector<std::vector<Tensor>> sets;
   for (const auto [n, m] : {std::pair{5, 7}, {1, 1}, {1, 70}, {70, 1}, {64, 33}, {300, 129}, {2, 700}, {1000, 8}})
     sets.push_back(inputs(n, m));

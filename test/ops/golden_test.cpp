@@ -1,7 +1,7 @@
 // Every op's NumPy vectors: the public functions give NumPy's results, within the documented error, and eager, compiled
 // and reference agree bit for bit.
 #include <catch2/catch.hpp>
-#include <map>
+#include <functional>
 #include <set>
 
 #include "test/golden/vectors.h"
@@ -118,6 +118,6 @@ TEST_CASE("compiled = eager = reference on one vector of each op", "[quick]") {
       false);
 }
 
-TEST_CASE("compiled = eager = reference on all vectors") {
+TEST_CASE("compiled = eager = reference on all vectors", "[slow]") {
   check_batches([](const golden::Case&) { return true; }, false);
 }

@@ -160,4 +160,6 @@ TEST_CASE("gradients are the slopes of central differences") {
 
 TEST_CASE("compiled gradients = eager gradients = reference, quick", "[quick]") { check_compiled(DType::f32, 1); }
 
-TEST_CASE("compiled gradients = eager gradients = reference") { check_compiled(GENERATE(DType::f32, DType::f64), 12); }
+TEST_CASE("compiled gradients = eager gradients = reference", "[slow]") {
+  check_compiled(GENERATE(DType::f32, DType::f64), 12);
+}

@@ -1,5 +1,5 @@
 // What the op tests share: every op by its row, and one check that runs the same calls eagerly, compiled and in the
-// reference interpreter.
+// reference interpreter. Tests tagged [quick] are enough for a first look, [slow] ones take seconds each.
 #pragma once
 #include <functional>
 #include <string>

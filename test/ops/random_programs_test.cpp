@@ -255,7 +255,7 @@ void check_programs(uint32_t first, uint32_t count) {
 
 TEST_CASE("a few random programs", "[quick]") { check_programs(0, 6); }
 
-TEST_CASE("random programs") { check_programs(6, 60); }
+TEST_CASE("random programs", "[slow]") { check_programs(6, 60); }
 
 // For long searches: KILN_TEST_SEEDS="1000 500" tries seeds 1000 to 1499.
 TEST_CASE("random programs of given seeds", "[.]") {

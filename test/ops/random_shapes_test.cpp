@@ -190,7 +190,7 @@ void check_programs(uint32_t first, uint32_t count) {
 
 TEST_CASE("a few random shapes", "[quick]") { check_programs(0, 4); }
 
-TEST_CASE("random shapes") { check_programs(4, 60); }
+TEST_CASE("random shapes", "[slow]") { check_programs(4, 60); }
 
 // For long searches: KILN_TEST_SEEDS="1000 500" tries seeds 1000 to 1499.
 TEST_CASE("random shapes of given seeds", "[.]") {

@@ -87,7 +87,7 @@ TEST_CASE("reductions of special values") {
                    inputs_for(dtype, {{1, 1}, {1, 70}, {9, 5}, {40, 3}}, true), {.dims = {{"a", "b"}}});
 }
 
-TEST_CASE("reductions along each axis of unknown sizes") {
+TEST_CASE("reductions along each axis of unknown sizes", "[slow]") {
   const DType dtype = GENERATE(DType::bool_, DType::i32, DType::i64, DType::f32, DType::f64);
   check(dtype, {{}, {0}, {1}, {-1}, {-2}, {0, 1}}, {"a", "b"},
         {{1, 1}, {3, 5}, {5, 3}, {1, 70}, {70, 1}, {33, 17}, {100, 101}, {2, 5000}, {5000, 2}, {1200, 33}});
@@ -113,7 +113,7 @@ TEST_CASE("the largest of no elements is an error", "[quick]") {
   }
 }
 
-TEST_CASE("reductions of known shapes") {
+TEST_CASE("reductions of known shapes", "[slow]") {
   const DType dtype = GENERATE(DType::bool_, DType::i32, DType::i64, DType::f32, DType::f64);
   check(dtype, {{}}, {}, {{}}, true);
   check(dtype, {{}, {0, 1}}, {}, {{0, 3}}, true);

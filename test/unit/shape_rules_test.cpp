@@ -44,13 +44,14 @@ const Attributes conv_same = {Ints{2, 2}, std::string("same"), Ints{}, Ints{1, 1
 }  // namespace
 
 TEST_CASE("operands are checked before all else") {
-  CHECK(infer(OpId::add, {boolean({2}), boolean({2})}) == "add: dtype bool is not supported (i32, i64, f32, f64)");
+  CHECK(infer(OpId::add, {boolean({2}), boolean({2})}) ==
+        "add: x is bool[2]: dtype bool is not supported (i32, i64, f32, f64)");
   CHECK(infer(OpId::add, {f32({2, 3}), i32({3})}) == "add: x is f32[2,3] but y is i32[3]: the dtypes must be equal");
   CHECK(infer(OpId::add, {f32({2})}) == "add: got 1 operands, needs 2");
   CHECK(infer(OpId::where, {f32({2}), f32({2}), f32({2})}) == "where: condition is f32[2], it must be bool");
   CHECK(infer(OpId::gather, {f32({2}), f32({2})}, {int64_t{0}}) == "gather: indices is f32[2], it must be i32 or i64");
   CHECK(infer(OpId::reduce_sum, {i32({2})}, {Ints{}, false}) ==
-        "reduce_sum: dtype i32 is not supported (bool, i32, i64, f32, f64)");
+        "reduce_sum: x is i32[2]: dtype i32 is not supported (bool, i32, i64, f32, f64)");
   CHECK(promoted(OpId::reduce_sum, DType::i32) == DType::i64);
   CHECK(infer(OpId::concat, {f32({2}), i32({2})}, {int64_t{0}}) ==
         "concat: xs[0] is f32[2] but xs[1] is i32[2]: the dtypes must be equal");
@@ -96,7 +97,7 @@ TEST_CASE("shapes") {
   CHECK(infer(OpId::squeeze, {f32({1, 2})}, {Ints{1}}) == "squeeze: x is f32[1,2] and axis 1 is not of size 1");
   CHECK(infer(OpId::transpose, {f32({2, 3, 4})}, {Ints{}}) == "f32[4,3,2]");
   CHECK(infer(OpId::transpose, {f32({2, 3})}, {Ints{0, 0}}) ==
-        "transpose: perm must name each of the 2 axes of x once");
+        "transpose: x is f32[2,3] and perm is [0,0]: it must name each of the 2 axes of x once");
   CHECK(infer(OpId::slice, {f32({5})}, {Shape{1}, Shape{-1}, Ints{2}}) == "f32[2]");
   CHECK(infer(OpId::slice, {f32({5})}, {Shape{3}, Shape{3}, Ints{}}) ==
         "slice: begin 3, size 3, stride 1 in axis 0 of x, which is f32[5]: the box leaves x");

@@ -1,4 +1,5 @@
-// Compiles the eager kernels for one target: DIR/prebuilt_TARGET.o and the rows of their table, DIR/prebuilt_TARGET.inc.
+// Compiles the eager kernels for one target: DIR/prebuilt_TARGET.o and the rows of their table,
+// DIR/prebuilt_TARGET.inc.
 //   kiln-aot --target x86-64-v3 --output DIR
 #include <cstdio>
 #include <cstring>
@@ -10,8 +11,10 @@
 int main(int argc, char** argv) {
   std::string target, output;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (!std::strcmp(argv[i], "--target")) target = argv[i + 1];
-    else if (!std::strcmp(argv[i], "--output")) output = argv[i + 1];
+    if (!std::strcmp(argv[i], "--target"))
+      target = argv[i + 1];
+    else if (!std::strcmp(argv[i], "--output"))
+      output = argv[i + 1];
   }
   if (target.empty() || output.empty()) {
     std::fprintf(stderr, "usage: kiln-aot --target TARGET --output DIR\n");
@@ -25,7 +28,8 @@ int main(int argc, char** argv) {
   const std::string stem = output + "/prebuilt_" + target;
   std::ofstream object(stem + ".o", std::ios::binary), table(stem + ".inc");
   object.write(kernels->object.data(), std::streamsize(kernels->object.size()));
-  for (const std::string& name : kernels->names) table << "KILN_PREBUILT_KERNEL(\"" << name << "\", \"" << name << "." << target << "\")\n";
+  for (const std::string& name : kernels->names)
+    table << "KILN_PREBUILT_KERNEL(\"" << name << "\", \"" << name << "." << target << "\")\n";
   object.flush();
   table.flush();
   if (!object || !table) {

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
     mlir::registerPassPipeline(
         name, text,
         [i](mlir::OpPassManager& passes, llvm::StringRef, llvm::function_ref<mlir::LogicalResult(const llvm::Twine&)>) {
-          for (size_t s = 0; s <= i; ++s) kiln::compiler::addStagePasses(passes, kiln::Stage(s), kiln::compiler::hostTarget());
+          for (size_t s = 0; s <= i; ++s)
+            kiln::compiler::addStagePasses(passes, kiln::Stage(s), kiln::compiler::hostTarget());
           return mlir::success();
         },
         [](llvm::function_ref<void(const mlir::detail::PassOptions&)>) {});

@@ -19,7 +19,8 @@ namespace {
 
 // Kernels are vectors already: no loop vectoriser, no inliner, none of the passes that look for what cannot be there.
 constexpr const char* optimizations =
-    "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,instcombine<no-verify-fixpoint>)";
+    "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,instcombine<no-"
+    "verify-fixpoint>)";
 
 std::unique_ptr<llvm::TargetMachine> makeMachine(llvm::StringRef target, std::string& error) {
   static const bool initialized = [] {
@@ -33,8 +34,8 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(llvm::StringRef target, std::st
   if (!found) return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // a*b+c is two roundings unless the IR says fma
-  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(triple, target, "", options, llvm::Reloc::PIC_,
-                                                                         llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+      triple, target, "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
 }  // namespace

@@ -15,13 +15,16 @@
 //   constant(x, v)                       the number v (double or int64_t) in x's dtype
 //   constant_of(x, t, v)                 v in dtype t (x only carries the context)
 //   constant_bits(x, t, bits)            uint64_t bit pattern in dtype t
-//   convert(x, t)                        value conversion: int <-> int wraps or extends by the source's sign, bool from x != 0,
-//                                        int -> float rounds to nearest even, float -> int truncates and saturates, NaN -> 0
+//   convert(x, t)                        value conversion: int <-> int wraps or extends by the source's sign, bool from
+//   x != 0,
+//                                        int -> float rounds to nearest even, float -> int truncates and saturates, NaN
+//                                        -> 0
 //   bitcast(x, t)                        same width
 //   fma(x, y, z)                         one rounding
 //   sqrt(x) abs(x) floor(x) ceil(x) trunc(x) round_even(x)   floats, IEEE; abs also integers (wraps at MIN)
 //   copysign(x, y)
-//   exp(x) log(x) tanh(x) ...            the functions of functions.h: one name each, floats. Inside namespace strict they call
+//   exp(x) log(x) tanh(x) ...            the functions of functions.h: one name each, floats. Inside namespace strict
+//   they call
 //                                        each other as strict::name, so a type may map the bare names to ops of its own
 //
 // `if` on S is not possible: write select. A body must not divide integers by zero even in lanes it does not use.

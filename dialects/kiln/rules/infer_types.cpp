@@ -72,7 +72,8 @@ Status check_operands(OpId op, std::span<const TensorType> operands) {
         if (first_same == operands.size()) {
           first_same = i;
           if (!takes(op, t))
-            return error(op, operand_name(op, i) + " is " + to_string(operands[i]) + ": dtype " + std::string(name_of(t)) + " is not supported (" + dtype_list(op) + ")");
+            return error(op, operand_name(op, i) + " is " + to_string(operands[i]) + ": dtype " +
+                                 std::string(name_of(t)) + " is not supported (" + dtype_list(op) + ")");
         } else if (t != operands[first_same].dtype) {
           return error(op, operand_name(op, first_same) + " is " + to_string(operands[first_same]) + " but " +
                                operand_name(op, i) + " is " + to_string(operands[i]) + ": the dtypes must be equal");

@@ -148,8 +148,7 @@ const LoadedFunction& LoadedModel::operator[](const std::string& name) const {
   if (const auto it = functions_.find(name); it != functions_.end()) return it->second;
   std::string known;
   for (const auto& [other, f] : functions_) known += (known.empty() ? "" : ", ") + other;
-  throw_error(Code::not_found, "the file has no function \"" + name + "\" (it has: " + known + ")",
-              {});
+  throw_error(Code::not_found, "the file has no function \"" + name + "\" (it has: " + known + ")", {});
 }
 
 const std::string& LoadedFunction::name() const { return impl_->name; }

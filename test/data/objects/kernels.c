@@ -2,14 +2,16 @@
 #include <stdint.h>
 #include <string.h>
 
-typedef struct { char message[480]; } Context;
+typedef struct {
+  char message[480];
+} Context;
 #define KERNEL(name) int32_t name(void* const* b, const int64_t* p, int64_t begin, int64_t end, Context* context)
 
 double fmod(double, double);
 
 static const float table[4] = {1.0f, 10.0f, 100.0f, 1000.0f};
 const char* words[] = {"zero", "one", "two"};  // addresses in data: 64-bit relocations
-float bias = 0.5f;  // a global: reached through the GOT
+float bias = 0.5f;                             // a global: reached through the GOT
 
 // y = x + 1
 KERNEL(add_one) {
@@ -74,6 +76,10 @@ KERNEL(third) {
   return 0;
 }
 KERNEL(fail_silently) {
-  (void)b; (void)p; (void)begin; (void)end; (void)context;
+  (void)b;
+  (void)p;
+  (void)begin;
+  (void)end;
+  (void)context;
   return 8;
 }
