@@ -1,10 +1,14 @@
 // One allocation per Buffer: a 64-byte head (shared_ptr counts and the Buffer itself), then the data. Blocks of small
-// classes go to a free list of the thread that frees them; the lists are bounded and die with their thread.
+// classes go to a free list of the thread that frees them; the lists are bounded and die with their thread. Larger ones
+// go to one bounded list of the process: touching fresh pages costs more than most kernels do.
 #include "runtime/memory/buffer.h"
 
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <mutex>
 #include <new>
+#include <utility>
 
 namespace kiln {
 
@@ -62,9 +66,67 @@ struct ListCloser {
 };
 thread_local ListCloser closer;
 
+// Large blocks that were freed last, of sizes rounded up to an eighth of their power of two, so that equal requests meet.
+class LargeBlocks {
+ public:
+  void* take(size_t block) {
+    block = rounded(block);
+    {
+      std::lock_guard lock(mutex_);
+      for (Entry& e : entries_)
+        if (e.bytes == block) {
+          held_ -= block;
+          return std::exchange(e, Entry{}).block;
+        }
+    }
+    if (void* p = std::aligned_alloc(alignment, block)) return p;
+    clear();
+    return std::aligned_alloc(alignment, block);
+  }
+
+  void give(void* p, size_t block) {
+    block = rounded(block);
+    if (block > most_held / 4) return std::free(p);
+    std::lock_guard lock(mutex_);
+    // In turn, so that what lies here longest goes first.
+    do {
+      next_ = (next_ + 1) % count;
+      drop(entries_[next_]);
+    } while (held_ + block > most_held);
+    entries_[next_] = {p, block};
+    held_ += block;
+  }
+
+ private:
+  struct Entry {
+    void* block = nullptr;
+    size_t bytes = 0;
+  };
+  static constexpr size_t count = 32, most_held = size_t{256} << 20;
+
+  static size_t rounded(size_t block) {
+    const size_t step = std::bit_floor(block) / 8;
+    return (block + step - 1) / step * step;
+  }
+  void drop(Entry& e) {
+    std::free(e.block);
+    held_ -= e.bytes;
+    e = Entry{};
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    for (Entry& e : entries_) drop(e);
+  }
+
+  std::mutex mutex_;
+  Entry entries_[count];
+  size_t next_ = 0, held_ = 0;
+};
+constinit LargeBlocks large_blocks;
+
 void* take_block(size_t block) {
   const int c = class_of(block);
-  if (c < 0) return std::aligned_alloc(alignment, block);
+  if (c < 0) return large_blocks.take(block);
   FreeList& list = lists[c];
   if (FreeBlock* found = list.head) {
     list.head = found->next;
@@ -76,7 +138,8 @@ void* take_block(size_t block) {
 
 void give_block(void* p, size_t block) {
   const int c = class_of(block);
-  if (c < 0 || closed || lists[c].count >= list_bytes / class_bytes[c]) return std::free(p);
+  if (c < 0) return large_blocks.give(p, block);
+  if (closed || lists[c].count >= list_bytes / class_bytes[c]) return std::free(p);
   (void)&closer;  // makes the thread's closer exist
   FreeBlock* freed = ::new (p) FreeBlock{lists[c].head};
   lists[c].head = freed;

@@ -34,7 +34,7 @@ def Kiln_ReduceMaxOp : Kiln_Reduction<"reduce_max"> {
   let summary = "The largest element along the axes; NaN if there is one. Equal largest elements share the gradient equally.";
   let dtypes = numbers;
   let aliases = ["max"];
-  let combine = [{ return select((a > b) | (a != a), a, b); }];
+  let combine = [{ return select(b != b, b, select(b > a, b, a)); }];
   let identity = [{ return lowest_of(x); }];
   let empty_is_error = "the largest of no elements has no value";
   let gradient = [{ return {extreme_gradient(x, result, axis, keepdims, dresult)}; }];
@@ -46,7 +46,7 @@ def Kiln_ReduceMinOp : Kiln_Reduction<"reduce_min"> {
   let summary = "The smallest element along the axes; NaN if there is one. Equal smallest elements share the gradient equally.";
   let dtypes = numbers;
   let aliases = ["min"];
-  let combine = [{ return select((a < b) | (a != a), a, b); }];
+  let combine = [{ return select(b != b, b, select(b < a, b, a)); }];
   let identity = [{ return highest_of(x); }];
   let empty_is_error = "the smallest of no elements has no value";
   let gradient = [{ return {extreme_gradient(x, result, axis, keepdims, dresult)}; }];
