@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "compiler/api/compiler.h"
-#include "compiler/api/disk_cache.h"
+#include "compiler/cache/disk_cache.h"
 #include "compiler/api/graph_hash.h"
 #include "runtime/artifact/hash.h"
 #include "runtime/artifact/writer.h"

@@ -1,4 +1,4 @@
-#include "compiler/api/disk_cache.h"
+#include "compiler/cache/disk_cache.h"
 
 #include <algorithm>
 #include <atomic>
