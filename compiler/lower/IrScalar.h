@@ -8,7 +8,7 @@ namespace kiln::compiler {
 // Unsigned dtypes are signless in arithmetic; `t` remembers what they are.
 struct IrScalar {
   mlir::OpBuilder* builder = nullptr;
-  mlir::Location loc = mlir::UnknownLoc();
+  mlir::LocationAttr loc;
   mlir::Value v;
   DType t = DType::f32;
 };

@@ -20,11 +20,17 @@ constexpr size_t max_operands = 4;    // of an element-wise op
 constexpr double element_cost = 0.1;  // ns, rough; only decides how work is cut
 constexpr int64_t column_block = 64;  // columns of one work item of a column reduction
 
-Result<Tensor> make_result(const TensorType& type) {
+// Fails where no address space could hold a result of the type.
+Result<size_t> bytes_of(const TensorType& type) {
   size_t bytes = size_of(type.dtype);
   for (Dim d : type.shape)
     if (__builtin_mul_overflow(bytes, static_cast<size_t>(d.size()), &bytes))
       return Status(Code::resource_exhausted, "a result of shape " + to_string(type.shape) + " does not fit in memory");
+  return bytes;
+}
+
+Result<Tensor> make_result(const TensorType& type) {
+  KILN_ASSIGN_OR_RETURN(const size_t bytes, bytes_of(type));
   KILN_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(bytes));
   return make_concrete(type.dtype, type.shape, std::move(buffer));
 }
@@ -122,6 +128,8 @@ bool may_be_prebuilt(OpId op, size_t operands, const Space& space) {
 
 Result<Tensor> run_elementwise(OpId op, std::span<const Tensor> operands, const TensorType& type,
                                std::span<const Attribute> attributes) {
+  KILN_ASSIGN_OR_RETURN(const size_t bytes, bytes_of(type));
+  if (bytes == 0) return make_result(type);
   KernelFunction kernel = nullptr;
   const Space space = operands.size() <= max_operands ? merge_dims(operands, type.shape) : Space{};
   if (may_be_prebuilt(op, operands.size(), space)) {
@@ -134,7 +142,6 @@ Result<Tensor> run_elementwise(OpId op, std::span<const Tensor> operands, const 
     return std::move(made[0]);
   }
   KILN_ASSIGN_OR_RETURN(Tensor result, make_result(type));
-  if (type.shape.size() == 0) return result;
   std::array<std::byte*, max_operands + 1> base;
   for (size_t i = 0; i < operands.size(); ++i) base[i] = operands[i].rep()->data();
   base[operands.size()] = result.rep()->data();

@@ -89,7 +89,8 @@ TEST_CASE("read_idx names the file and the offset of what is wrong") {
 TEST_CASE("read_idx: a compressed file cut short or with a flipped bit is an error, or gives the same array") {
   const Folder folder;
   std::string elements;
-  for (int i = 0; i < 300; ++i) elements += static_cast<char>(256 * nn_testing::u(static_cast<uint64_t>(i), 7));
+  for (int i = 0; i < 300; ++i)
+    elements += static_cast<char>(static_cast<uint8_t>(256 * nn_testing::u(static_cast<uint64_t>(i), 7)));
   const std::string packed = gzipped(idx(0x08, {300}, elements));
   const std::vector<uint8_t> wanted(elements.begin(), elements.end());
   for (size_t n = 0; n < packed.size(); ++n) {
