@@ -9,8 +9,8 @@
 #include <cstdlib>
 
 #include "compiler/api/compiler.h"
-#include "compiler/cache/disk_cache.h"
 #include "compiler/api/graph_hash.h"
+#include "compiler/cache/disk_cache.h"
 #include "runtime/artifact/hash.h"
 #include "runtime/artifact/writer.h"
 #include "runtime/exec/program.h"

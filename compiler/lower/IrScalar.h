@@ -63,13 +63,13 @@ IrScalar round_even(const IrScalar& x);
 IrScalar copysign(const IrScalar& x, const IrScalar& y);
 
 // The functions of dialects/kiln/math/functions.h and the math dialect's op for each; expanded after vectorisation.
-#define KILN_FOR_EACH_UNARY_FUNCTION(X)                                                                             \
-  X(exp, ExpOp)                                                                                                     \
-  X(exp2, Exp2Op)                                                                                                   \
-  X(expm1, ExpM1Op) X(log, LogOp) X(log2, Log2Op) X(log10, Log10Op) X(log1p, Log1pOp) X(sin, SinOp) X(cos, CosOp)   \
-      X(tan, TanOp) X(asin, AsinOp) X(acos, AcosOp) X(atan, AtanOp) X(sinh, SinhOp) X(cosh, CoshOp) X(tanh, TanhOp) \
-          X(asinh, AsinhOp) X(acosh, AcoshOp) X(atanh, AtanhOp) X(erf, ErfOp) X(erfc, ErfcOp) X(cbrt, CbrtOp)       \
-              X(rsqrt, RsqrtOp)
+// clang-format off
+#define KILN_FOR_EACH_UNARY_FUNCTION(X)                                                                      \
+  X(exp, ExpOp) X(exp2, Exp2Op) X(expm1, ExpM1Op) X(log, LogOp) X(log2, Log2Op) X(log10, Log10Op)            \
+  X(log1p, Log1pOp) X(sin, SinOp) X(cos, CosOp) X(tan, TanOp) X(asin, AsinOp) X(acos, AcosOp)                \
+  X(atan, AtanOp) X(sinh, SinhOp) X(cosh, CoshOp) X(tanh, TanhOp) X(asinh, AsinhOp) X(acosh, AcoshOp)        \
+  X(atanh, AtanhOp) X(erf, ErfOp) X(erfc, ErfcOp) X(cbrt, CbrtOp) X(rsqrt, RsqrtOp)
+// clang-format on
 #define KILN_FOR_EACH_BINARY_FUNCTION(X) X(pow, PowFOp) X(atan2, Atan2Op)
 
 #define KILN_DECLARE(name, Op) IrScalar name(const IrScalar& x);
