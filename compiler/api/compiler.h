@@ -14,7 +14,7 @@ namespace kiln {
 
 // The stages of the one pipeline, in order. The CLI, ConcreteFunction::ir and the docs read this list.
 #define KILN_FOR_EACH_STAGE(X)                                                            \
-  X(kiln, "the traced ops, folded and deduplicated")                                      \
+  X(kiln, "the traced ops, without duplicates")                                           \
   X(fused, "ops grouped into fusions; the rest are library calls")                        \
   X(linalg, "each fusion as linalg on tensors")                                           \
   X(loops, "each fusion as loops over vectors")                                           \

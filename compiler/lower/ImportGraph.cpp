@@ -8,7 +8,7 @@ using namespace mlir;
 namespace kiln::compiler {
 namespace {
 
-// Constants up to this many elements are written into the IR, so that folding and fusion see their values.
+// Constants up to this many elements are written into the IR, so that fusion sees their values.
 constexpr int64_t maxInlineElements = 16;
 
 class Importer {

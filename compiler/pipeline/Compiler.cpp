@@ -7,21 +7,12 @@
 #include "compiler/lower/ImportGraph.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 namespace kiln::compiler {
 namespace {
 
 struct Context {
-  Context() : context(mlir::MLIRContext::Threading::DISABLED) {
-    mlir::DialectRegistry registry;
-    registerDialects(registry);
-    mlir::registerBuiltinDialectTranslation(registry);
-    mlir::registerLLVMDialectTranslation(registry);
-    context.appendDialectRegistry(registry);
-    context.loadAllAvailableDialects();
-  }
+  Context() : context(mlir::MLIRContext::Threading::DISABLED) { loadDialects(context); }
   mlir::MLIRContext context;
 };
 

@@ -4,6 +4,8 @@
 
 #include "compiler/codegen/cpu/CpuCodegen.h"
 #include "compiler/transforms/Passes.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -42,6 +44,15 @@ void registerDialects(DialectRegistry& registry) {
   registry
       .insert<ir::KilnDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
               LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+}
+
+void loadDialects(MLIRContext& context) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
 }
 
 Status runPipeline(ModuleOp module, Stage from, Stage to, const CompileOptions& options,

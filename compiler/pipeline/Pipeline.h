@@ -9,6 +9,8 @@ namespace kiln::compiler {
 void addStagePasses(mlir::OpPassManager& passes, Stage stage, llvm::StringRef target);
 
 void registerDialects(mlir::DialectRegistry& registry);
+// All dialects of the pipeline, with their translations to LLVM IR.
+void loadDialects(mlir::MLIRContext& context);
 
 // Takes a module of stage `kiln` (before its passes) to `stage`. Diagnostics become the Status.
 Status runPipeline(mlir::ModuleOp module, Stage from, Stage to, const CompileOptions& options,

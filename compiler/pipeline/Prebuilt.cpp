@@ -5,8 +5,6 @@
 #include "compiler/lower/OpAccess.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "dialects/kiln/rules/infer_types.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 namespace kiln::compiler {
 namespace {
@@ -54,12 +52,7 @@ class Collector {
  public:
   explicit Collector(std::string target) : context_(mlir::MLIRContext::Threading::DISABLED) {
     options_.target = std::move(target);
-    mlir::DialectRegistry registry;
-    registerDialects(registry);
-    mlir::registerBuiltinDialectTranslation(registry);
-    mlir::registerLLVMDialectTranslation(registry);
-    context_.appendDialectRegistry(registry);
-    context_.loadAllAvailableDialects();
+    loadDialects(context_);
     all_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_));
   }
 

@@ -1,5 +1,5 @@
 // The reference interpreter: every op in the plainest way, one element after the other, with no code shared with
-// kernels/cpu. The tests hold eager and compiled results against it bit for bit; the compiler folds constants with it.
+// kernels/cpu. The tests hold eager and compiled results against it bit for bit.
 //
 // This folder is the one place of the runtime that reads the trace (compiler/api/graph.h) and the generated scalar
 // bodies: both are plain data and plain templates, and nothing of the compiler is linked.

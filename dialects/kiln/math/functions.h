@@ -1,4 +1,4 @@
-// The math functions over S: every mode of Kiln computes them with this text, so eager, compiled, folded and reference
+// The math functions over S: every mode of Kiln computes them with this text, so eager, compiled and reference
 // results agree bit for bit. f32 and f64. Operations used: + - * / fma sqrt, comparisons, select, bit casts,
 // conversions, integer operations; no branch depends on a value. Special values are those of C99 Annex F, subnormals
 // are kept. Largest errors, checked by test/unit/math_test.cpp: see the tables below.
