@@ -255,33 +255,29 @@ class FusionLowering {
     for (int g = 0; g < loops; ++g)
       iterators.push_back(reduction && isReduced(groups_[g][0]) ? utils::IteratorType::reduction
                                                                 : utils::IteratorType::parallel);
-    auto generic = linalg::GenericOp::create(
-        b_, loc, TypeRange{out.getType()}, ins, ValueRange{out}, maps, iterators,
-        [&](OpBuilder& inner, mlir::Location, ValueRange args) {
-          SmallVector<IrScalar> operands(op->getNumOperands());
-          for (auto [i, v] : llvm::enumerate(op->getOperands()))
-            if (auto c = constants_.find(v); c != constants_.end()) {
-              DType ct = typeOf(v).dtype;
-              Type e = elementTypeOf(inner.getContext(), ct);
-              mlir::Attribute value = c->second.getSplatValue<mlir::Attribute>();
-              if (auto integer = dyn_cast<IntegerAttr>(value)) value = IntegerAttr::get(e, integer.getValue());
-              operands[i] = {&inner, loc, arith::ConstantOp::create(inner, loc, cast<TypedAttr>(value)), ct};
-            }
-          for (auto [k, i] : llvm::enumerate(which)) operands[i] = {&inner, loc, args[k], types[k]};
-          IrScalar value;
-          if (reduction) {
-            IrScalar acc{&inner, loc, args.back(), t};
-            value = combine_body<IrScalar>(id, acc, convert(operands[0], t));
-          } else if (info(id).kind == OpKind::view) {
-            value = operands[0];
-          } else {
-            // Sources have no operand to take the context from: the index is it.
-            IrScalar index = info(id).uses_index ? linearIndex(inner, loc, resultDims_[result])
-                                                 : IrScalar{&inner, loc, {}, DType::i64};
-            value = scalar_body<IrScalar>(id, operands, attributes, index, t);
-          }
-          linalg::YieldOp::create(inner, loc, value.v);
-        });
+    auto generic = linalg::GenericOp::create(b_, loc, TypeRange{out.getType()}, ins, ValueRange{out}, maps, iterators,
+                                             [&](OpBuilder& inner, mlir::Location, ValueRange args) {
+                                               SmallVector<IrScalar> operands(op->getNumOperands());
+                                               for (auto [i, v] : llvm::enumerate(op->getOperands()))
+                                                 if (auto c = constants_.find(v); c != constants_.end())
+                                                   operands[i] = splatNumber(inner, loc, c->second, typeOf(v).dtype);
+                                               for (auto [k, i] : llvm::enumerate(which))
+                                                 operands[i] = {&inner, loc, args[k], types[k]};
+                                               IrScalar value;
+                                               if (reduction) {
+                                                 IrScalar acc{&inner, loc, args.back(), t};
+                                                 value = combine_body<IrScalar>(id, acc, convert(operands[0], t));
+                                               } else if (info(id).kind == OpKind::view) {
+                                                 value = operands[0];
+                                               } else {
+                                                 // Sources have no operand to take the context from: the index is it.
+                                                 IrScalar index = info(id).uses_index
+                                                                      ? linearIndex(inner, loc, resultDims_[result])
+                                                                      : IrScalar{&inner, loc, {}, DType::i64};
+                                                 value = scalar_body<IrScalar>(id, operands, attributes, index, t);
+                                               }
+                                               linalg::YieldOp::create(inner, loc, value.v);
+                                             });
     if (reduction) generic->setAttr("kiln.reduction", b_.getUnitAttr());
     values_.map(result, generic.getResult(0));
   }

@@ -81,6 +81,13 @@ IrScalar constantAttr(const IrScalar& x, DType t, TypedAttr scalar) {
 
 }  // namespace
 
+IrScalar splatNumber(OpBuilder& b, mlir::Location loc, DenseElementsAttr splat, DType t) {
+  mlir::Attribute value = splat.getSplatValue<mlir::Attribute>();
+  if (auto integer = dyn_cast<IntegerAttr>(value))
+    value = IntegerAttr::get(elementTypeOf(b.getContext(), t), integer.getValue());
+  return {&b, loc, arith::ConstantOp::create(b, loc, cast<TypedAttr>(value)), t};
+}
+
 IrScalar operator+(const IrScalar& x, const IrScalar& y) { return arithmetic<arith::AddFOp, arith::AddIOp>(x, y); }
 IrScalar operator-(const IrScalar& x, const IrScalar& y) { return arithmetic<arith::SubFOp, arith::SubIOp>(x, y); }
 IrScalar operator*(const IrScalar& x, const IrScalar& y) { return arithmetic<arith::MulFOp, arith::MulIOp>(x, y); }

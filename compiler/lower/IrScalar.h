@@ -19,6 +19,9 @@ DType dtypeOf(mlir::Type tensorElement);                            // inverse o
 // `element` with the vector shape of `like`, or itself where `like` is a scalar.
 mlir::Type likeType(mlir::Type like, mlir::Type element);
 
+// The number behind a constant of equal elements.
+IrScalar splatNumber(mlir::OpBuilder& b, mlir::Location loc, mlir::DenseElementsAttr splat, DType t);
+
 inline DType dtype(const IrScalar& x) { return x.t; }
 
 IrScalar operator+(const IrScalar& x, const IrScalar& y);

@@ -217,16 +217,23 @@ void KernelBuilder::storeTo(Point& p, const Memory& memory, Value v) {
     LLVM::StoreOp::create(b_, loc_, v, at, align);
 }
 
-std::optional<Memory> KernelBuilder::outputMemory(Value v) {
-  for (auto [i, out] : llvm::enumerate(outputs_)) {
-    if (out != v) continue;
-    auto op = v.getDefiningOp<linalg::GenericOp>();
-    Memory m{outputPointers_[i], cast<RankedTensorType>(v.getType()).getElementType(), {}, false};
-    AffineMap map = op.getIndexingMapsArray().back();
-    for (AffineExpr e : map.getResults()) m.dims.push_back(cast<AffineDimExpr>(e).getPosition());
-    return m;
-  }
+Memory KernelBuilder::outputAt(size_t i) const {
+  auto op = outputs_[i].getDefiningOp<linalg::GenericOp>();
+  Memory m{outputPointers_[i], cast<RankedTensorType>(outputs_[i].getType()).getElementType(), {}, false};
+  for (AffineExpr e : op.getIndexingMapsArray().back().getResults())
+    m.dims.push_back(cast<AffineDimExpr>(e).getPosition());
+  return m;
+}
+
+std::optional<Memory> KernelBuilder::outputMemory(Value v) const {
+  for (auto [i, out] : llvm::enumerate(outputs_))
+    if (out == v) return outputAt(i);
   return std::nullopt;
+}
+
+void KernelBuilder::storeToOutputs(Point& p, Value result, Value v) {
+  for (auto [i, out] : llvm::enumerate(outputs_))
+    if (out == result) storeTo(p, outputAt(i), v);
 }
 
 Memory KernelBuilder::allocateRow(Value like, int64_t columns) {
@@ -242,31 +249,12 @@ Memory KernelBuilder::allocateRow(Value like, int64_t columns) {
 void KernelBuilder::storeOutputs(Point& p, ArrayRef<Value> values) {
   SmallVector<Value> computed;
   for (Value v : values) computed.push_back(value(p, v));
-  for (auto [v, c] : llvm::zip(values, computed))
-    for (auto [i, out] : llvm::enumerate(outputs_))
-      if (out == v) {
-        Memory m = *outputMemory(v);
-        m.pointer = outputPointers_[i];
-        storeTo(p, m, c);
-      }
+  for (auto [v, c] : llvm::zip(values, computed)) storeToOutputs(p, v, c);
 }
 
 void KernelBuilder::storeRowOutputs(Point& p) {
-  for (auto [i, out] : llvm::enumerate(outputs_)) {
-    if (isFull(out.getDefiningOp<linalg::GenericOp>())) continue;
-    Memory m = *outputMemory(out);
-    m.pointer = outputPointers_[i];
-    storeTo(p, m, p.values.lookup(out));
-  }
-}
-
-void KernelBuilder::storeReduced(Point& p, linalg::GenericOp reduction, Value vector) {
-  for (auto [i, out] : llvm::enumerate(outputs_)) {
-    if (out != reduction.getResult(0)) continue;
-    Memory m = *outputMemory(out);
-    m.pointer = outputPointers_[i];
-    storeTo(p, m, vector);
-  }
+  for (auto [i, out] : llvm::enumerate(outputs_))
+    if (!isFull(out.getDefiningOp<linalg::GenericOp>())) storeTo(p, outputAt(i), p.values.lookup(out));
 }
 
 // ---------------------------------------------------------------- values
@@ -323,20 +311,7 @@ Value KernelBuilder::payload(Point& p, linalg::GenericOp op, ValueRange argument
     if (t.isIndex()) t = b_.getI64Type();
     return lanes ? Type(VectorType::get({lanes}, t)) : t;
   };
-  auto fromOutside = [&](Value v) {
-    if (!outside_.contains(v)) {
-      OpBuilder::InsertionGuard guard(b_);
-      b_.setInsertionPointToStart(&new_.getBody().front());
-      Operation* copy = b_.clone(*v.getDefiningOp(), outside_);
-      if (auto constant = dyn_cast<arith::ConstantOp>(copy); constant && v.getType().isIndex()) {
-        Value number =
-            arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(cast<IntegerAttr>(constant.getValue()).getInt()));
-        outside_.map(v, number);
-        copy->erase();
-      }
-    }
-    return splat(outside_.lookup(v), lanes);
-  };
+  auto fromOutside = [&](Value v) { return splat(outsideValue(v), lanes); };
   for (Operation& inner : block->without_terminator()) {
     for (Value v : inner.getOperands())
       if (!map.contains(v)) map.map(v, fromOutside(v));
@@ -367,21 +342,25 @@ Value KernelBuilder::payload(Point& p, linalg::GenericOp op, ValueRange argument
   return map.contains(result) ? map.lookup(result) : fromOutside(result);
 }
 
-Value KernelBuilder::identityOf(linalg::GenericOp reduction) {
-  auto fill = reduction.getOutputs()[0].getDefiningOp<linalg::FillOp>();
-  Value v = fill.getInputs()[0];
-  if (!outside_.contains(v)) {
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(&new_.getBody().front());
-    SmallVector<Operation*> chain;
-    std::function<void(Operation*)> copy = [&](Operation* op) {
-      for (Value o : op->getOperands())
-        if (!outside_.contains(o)) copy(o.getDefiningOp());
-      b_.clone(*op, outside_);
-    };
-    copy(v.getDefiningOp());
-  }
+Value KernelBuilder::outsideValue(Value v) {
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(&new_.getBody().front());
+  std::function<void(Value)> copy = [&](Value x) {
+    if (outside_.contains(x)) return;
+    Operation* op = x.getDefiningOp();
+    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && x.getType().isIndex()) {
+      outside_.map(x, i64(cast<IntegerAttr>(constant.getValue()).getInt()));
+      return;
+    }
+    for (Value operand : op->getOperands()) copy(operand);
+    b_.clone(*op, outside_);
+  };
+  copy(v);
   return outside_.lookup(v);
+}
+
+Value KernelBuilder::identityOf(linalg::GenericOp reduction) {
+  return outsideValue(reduction.getOutputs()[0].getDefiningOp<linalg::FillOp>().getInputs()[0]);
 }
 
 Value KernelBuilder::combine(linalg::GenericOp reduction, Value accumulator, Value element, Value mask) {

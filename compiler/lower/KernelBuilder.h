@@ -81,9 +81,10 @@ class KernelBuilder {
   llvm::ArrayRef<mlir::Value> outputs() const { return outputs_; }
   void storeOutputs(Point& p, llvm::ArrayRef<mlir::Value> values);
   void storeRowOutputs(Point& p);
-  void storeReduced(Point& p, mlir::linalg::GenericOp reduction, mlir::Value vector);
+  // To every output that is `result`, a linalg result whose value here is `v`.
+  void storeToOutputs(Point& p, mlir::Value result, mlir::Value v);
   void storeTo(Point& p, const Memory& memory, mlir::Value v);
-  std::optional<Memory> outputMemory(mlir::Value v);
+  std::optional<Memory> outputMemory(mlir::Value v) const;
   Memory allocateRow(mlir::Value like, int64_t columns);
 
   // Phases: the level of a value is the number of reductions in a row that must be done before it.
@@ -98,6 +99,9 @@ class KernelBuilder {
   bool usedAfterItsLevel(mlir::Value v);
 
  private:
+  Memory outputAt(size_t i) const;
+  // A scalar computed outside the linalg ops, computed anew at the start of the kernel.
+  mlir::Value outsideValue(mlir::Value v);
   bool isFull(mlir::linalg::GenericOp op) const;
   bool isReduction(mlir::linalg::GenericOp op) const { return op->hasAttr("kiln.reduction"); }
   mlir::Value payload(Point& p, mlir::linalg::GenericOp op, mlir::ValueRange arguments, int lanes);

@@ -226,7 +226,7 @@ class Lowering {
       Value rows = reduced == groups ? k_.i64(1) : k_.size(reduced);
       std::optional<int64_t> known = reduced == groups ? 1 : k_.knownSize(reduced);
       SmallVector<Value> totals = chunked(rows, known, columnChunk, reductions, chunk);
-      for (auto [i, r] : llvm::enumerate(reductions)) k_.storeReduced(entry, r, totals[i]);
+      for (auto [i, r] : llvm::enumerate(reductions)) k_.storeToOutputs(entry, r.getResult(0), totals[i]);
       return SmallVector<Value>{};
     });
   }

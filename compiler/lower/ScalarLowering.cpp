@@ -30,10 +30,8 @@ class Emitter {
   void emit(Operation* op) {
     OpId id = *opIdOf(op);
     if (op->hasAttr("value")) {
-      mlir::Attribute value = cast<DenseElementsAttr>(op->getAttr("value")).getSplatValue<mlir::Attribute>();
-      if (auto integer = dyn_cast<IntegerAttr>(value))
-        value = IntegerAttr::get(scalarType(op->getResult(0)), integer.getValue());
-      values[op->getResult(0)] = arith::ConstantOp::create(b_, op->getLoc(), cast<TypedAttr>(value));
+      auto splat = cast<DenseElementsAttr>(op->getAttr("value"));
+      values[op->getResult(0)] = splatNumber(b_, op->getLoc(), splat, typeOf(op->getResult(0)).dtype).v;
     } else if (info(id).kind == OpKind::view) {
       values[op->getResult(0)] = values.lookup(op->getOperand(0));
     } else if (id == OpId::cond) {

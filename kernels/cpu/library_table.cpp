@@ -1,9 +1,10 @@
 #include "kernels/cpu/library_table.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "runtime/base/cpu.h"
 
 namespace kiln {
 namespace {
@@ -27,13 +28,6 @@ Table make_table(bool wide) {
   return table;
 }
 
-bool use_wide() {
-  const char* forced = std::getenv("KILN_TARGET");
-  if (forced && std::strcmp(forced, "x86-64-v3") == 0) return false;
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("x86-64-v4");
-}
-
 }  // namespace
 
 const LibraryKernel* find_library_kernel(const char* name, bool wide) {
@@ -45,7 +39,7 @@ const LibraryKernel* find_library_kernel(const char* name, bool wide) {
 }
 
 const LibraryKernel* find_library_kernel(const char* name) {
-  static const bool wide = use_wide();
+  static const bool wide = cpu_target() == CpuTarget::v4;
   return find_library_kernel(name, wide);
 }
 
